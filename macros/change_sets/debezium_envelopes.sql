@@ -29,22 +29,25 @@
 {%- endmacro %}
 
 {# Lines as Debezium's envelopes: `_op`, `_before` and `_after` with their values as text, `_source` and `_transaction`
-   with all their fields as text, and `_ignored`. If all columns of a row are read, the row is a map, which shows
-   which fields it has. If only the columns in `before` are read from the row before, its other fields are ignored. If
-   Debezium's converter sends a schema, it puts the envelope into `payload`. A row without an envelope may also have a
-   column of that name; it then has a key next to it. #}
+   with the fields that are needed, as text, and `_ignored`. If all columns of a row are read, the row is a map, which
+   shows which fields it has. If only the columns in `before` are read from the row before, its other fields are
+   ignored. If Debezium's converter sends a schema, it puts the envelope into `payload`. A row without an envelope may
+   also have a column of that name; it then has a key next to it. #}
 {% macro get_envelopes_sql(lines, key, before, columns, encodings, unavailable, tables=[]) -%}
   {%- set fields = ['op', 'before', 'after', 'source', 'transaction'] -%}
   {%- set reads_all_before = before | length == columns | length -%}
   {%- set envelope = 'op: string, before: '
       ~ ('map<string, string>' if reads_all_before else 'struct<' ~ versioned_collapsing._get_text_fields(before) ~ '>')
-      ~ ', after: map<string, string>, source: map<string, string>, transaction: map<string, string>' -%}
+      ~ ', after: map<string, string>, source: struct<'
+      ~ versioned_collapsing._get_text_fields(versioned_collapsing.get_source_fields())
+      ~ '>, transaction: struct<total_order: string>' -%}
   {%- set row_fields = [] -%}
-  {%- for name in key if name | lower not in fields + ['payload'] -%}
+  {%- for name in key if name | lower not in fields + ['payload', 'schema', '__deleted'] -%}
     {%- do row_fields.append(name) -%}
   {%- endfor -%}
   {%- set object = 'struct<' ~ envelope ~ ', payload: struct<' ~ envelope ~ '>'
-      ~ (', ' ~ versioned_collapsing._get_text_fields(row_fields) if row_fields else '') ~ ', _dbt_end: string>' -%}
+      ~ (', ' ~ versioned_collapsing._get_text_fields(row_fields) if row_fields else '')
+      ~ ', schema: string, __deleted: string, _dbt_end: string>' -%}
   {#- The paths to each column, with and without `payload`. -#}
   {%- set paths = {} -%}
   {%- for name in versioned_collapsing.get_exact_columns(columns) -%}
@@ -67,8 +70,8 @@
       select *, {{ is_wrapped | join(' and ') }} as _is_wrapped
       from (
         {{ versioned_collapsing.get_parsed_lines_sql(
-            versioned_collapsing.get_event_lines_sql(lines, columns, encodings, unavailable),
-            object, paths, '_json_text',
+            versioned_collapsing.get_event_lines_sql(lines, object, key, columns, encodings, unavailable),
+            object, paths,
         ) }}
       )
     )
@@ -77,7 +80,7 @@
 
 {# These fields, each as the text of its value. #}
 {% macro _get_text_fields(names) %}
-  {%- do return(names | join(': string, ') ~ ': string') -%}
+  {%- do return('`' ~ names | join('`: string, `') ~ '`: string') -%}
 {% endmacro %}
 
 {# The name of a message that Debezium sends besides row changes, and that does not concern this table. A line without
@@ -152,28 +155,42 @@
    - documents of MongoDB, which come as a text
    - messages with a schema, which says how each value is encoded: dates become `2026-01-05`, decimals digits
 
-   A plain envelope is passed on as it is. That is found by searches of the line's text, because it is parsed later
-   anyway. What cannot be read has a reason for an `op`, after an exclamation mark.
+   Each line is parsed as it is, which shows most envelopes. The text of another line is searched, and rewritten if it
+   has one of the other forms. What cannot be read has a reason for an `op`, after an exclamation mark.
 
    The steps are functions of one array element each, so that no expression occurs twice in the SQL. #}
-{% macro get_event_lines_sql(lines, columns, encodings, unavailable) -%}
+{% macro get_event_lines_sql(lines, object, key, columns, encodings, unavailable) -%}
   select
     *,
-    transform(array({{ versioned_collapsing.get_json_line_sql('_raw_line') }}), _line -> if(
-      {{ versioned_collapsing._get_is_plain_sql('_line') }},
-      _line,
-      /* other forms */
-      transform(
-        array(aggregate(
-          array(1, 2, 3),
-          _line,
-          (_wrapped, _nth) -> {{ versioned_collapsing._get_unwrapped_sql('_wrapped') }}
-        )),
-        _message -> {{ versioned_collapsing._get_event_json_sql('_message', columns, encodings, unavailable) }}
-      )[0]
-      /* end of other forms */
-    ))[0] as _json_text
-  from ({{ lines }})
+    if(_is_plain, _as_it_is, {{ versioned_collapsing.get_json_values_sql('_json_line', object) }}) as _parsed
+  from (
+    select
+      *,
+      if(
+        _is_plain,
+        _text,
+        /* other forms */
+        transform(
+          array(aggregate(
+            array(1, 2, 3),
+            _text,
+            (_wrapped, _nth) -> {{ versioned_collapsing._get_unwrapped_sql('_wrapped') }}
+          )),
+          _message -> {{ versioned_collapsing._get_event_json_sql('_message', columns, encodings, unavailable) }}
+        )[0]
+        /* end of other forms */
+      ) as _json_line
+    from (
+      select
+        *,
+        {{ versioned_collapsing._get_is_envelope_sql('_as_it_is', key) }}
+          or {{ versioned_collapsing._get_has_no_other_form_sql('_text') }} as _is_plain
+      from (
+        select *, {{ versioned_collapsing.get_json_values_sql('_text', object) }} as _as_it_is
+        from (select *, {{ versioned_collapsing.get_json_line_sql('_raw_line') }} as _text from ({{ lines }}))
+      )
+    )
+  )
 {%- endmacro %}
 
 {# The SQL of a parser without what reads other forms than plain envelopes, see get_is_other_form_sql. None if there is
@@ -197,22 +214,33 @@
   _reason = 'another form'
 {%- endmacro %}
 
-{# The console consumer puts a tab between key and message. A truncate in Avro's JSON has no image: only the objects at
-   `ts_ms` and `snapshot` tell it from a plain one. Each field has a pattern of its own: Java skips most of a line if a
-   pattern begins with a fixed text. Patterns that begin with alternatives make a parse 1.5 times as long. #}
-{% macro _get_is_plain_sql(line) -%}
+{# Whether the values of a line show that it is a plain envelope. A flattened row has `__deleted`, and a message with a
+   schema has `schema`. A document of MongoDB is a text, and so not in `after`. Avro's JSON has the name of a type in
+   place of the columns. A truncate has no image, and is told by its text. #}
+{% macro _get_is_envelope_sql(values, key) -%}
+  coalesce(
+    {{ versioned_collapsing.get_is_json_sql(values) }}
+      and {{ values }}[0].source.connector is not null
+      and {{ values }}[0].schema is null
+      and {{ values }}[0].__deleted is null
+      and case
+        when {{ values }}[0].op in ('c', 'r', 'u') then {{ values }}[0].after is not null
+          and not contains(get(map_keys({{ values }}[0].after), 0), '.')
+        when {{ values }}[0].op = 'd' then {{ values }}[0].before['{{ key[0] }}'] is not null
+      end,
+    false
+  )
+{%- endmacro %}
+
+{# Whether the text of a line shows that it has none of the other forms. The console consumer puts a tab between key and
+   message. Only the objects at `ts_ms` and `snapshot` tell a truncate in Avro's JSON from a plain one. #}
+{% macro _get_has_no_other_form_sql(line) -%}
   {{ line }} rlike r'^\s*+(?:\{\s*+"(?:before|after|op|source|transaction|ts_ms)"\s*+:|(?:null\s*+)?$)'
-    and not contains({{ line }}, '\t')
-    and not (contains({{ line }}, '__') and {{ line }} rlike r'"__[^"]*+"\s*+:')
-    {%- for name in ['before', 'after'] %}
-    and not {{ line }} rlike r'"{{ name }}"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
-    {%- endfor %}
-    {%- for name in ['updateDescription', 'patch'] %}
-    and not {{ line }} rlike r'"{{ name }}"\s*+:'
-    {%- endfor %}
-    {%- for name in ['ts_ms', 'snapshot'] %}
-    and not {{ line }} rlike r'"{{ name }}"\s*+:\s*+\{'
-    {%- endfor %}
+        and not contains({{ line }}, '\t')
+        and not {{ line }} rlike r'"__[^"]*+"\s*+:'
+        and not {{ line }} rlike r'"(?:before|after)"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
+        and not {{ line }} rlike r'"(?:updateDescription|patch)"\s*+:'
+        and not {{ line }} rlike r'"(?:ts_ms|snapshot)"\s*+:\s*+\{'
 {%- endmacro %}
 
 {# The message inside the wrapping of a consumer or a sink; the text itself if the wrapping is unknown. #}

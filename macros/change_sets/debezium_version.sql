@@ -69,6 +69,14 @@
   }) -%}
 {% endmacro %}
 
+{# The fields of `source` that say where an event stands, when it was, and of which table it is. #}
+{% macro get_source_fields() %}
+  {%- do return([
+      'connector', 'db', 'schema', 'table', 'collection', 'ts_ms', 'sequence', 'lsn', 'commit_lsn', 'change_lsn',
+      'event_serial_no', 'file', 'pos', 'row', 'gtid', 'ord', 'scn', 'commit_scn', 'rs_id', 'ssn',
+  ]) -%}
+{% endmacro %}
+
 {% macro warn_of_races(model, version) %}
   {%- if execute and version == 'source.lsn_despite_races' -%}
     {%- do exceptions.warn(

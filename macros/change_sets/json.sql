@@ -1,19 +1,15 @@
-{# A line's values, in the form of get_json_values_sql, in an array of one. The line is first parsed as it is. It is
-   parsed again with its numbers in quotes if the result is not JSON, or if a field has text that may come from a
-   number. Looking for numbers in every line would take as long as parsing it. #}
-{% macro get_exact_json_values_sql(line, type, exact) -%}
-  {%- set quoted = versioned_collapsing.get_quoted_numbers_sql(line) -%}
-  {%- set conditions = ['not ' ~ versioned_collapsing.get_is_json_sql('found')] -%}
+{# A line's values, in the form of get_json_values_sql. `parsed` are those of the line as it is. The line is parsed
+   again with its numbers in quotes if the result is not JSON, or if a field has text that may come from a number.
+   Looking for numbers in every line would take as long as parsing it. #}
+{% macro get_exact_json_values_sql(line, parsed, type, exact) -%}
+  {%- set conditions = ['not ' ~ versioned_collapsing.get_is_json_sql(parsed)] -%}
   {%- for name, paths in exact.items() -%}
-    {%- do conditions.append(versioned_collapsing._get_may_be_number_sql(line, name, paths)) -%}
+    {%- do conditions.append(versioned_collapsing._get_may_be_number_sql(line, parsed, name, paths)) -%}
   {%- endfor -%}
-  transform(
-    array({{ versioned_collapsing.get_json_values_sql(line, type) }}),
-    found -> if(
-      {{ conditions | join('\n      or ') }},
-      {{ versioned_collapsing.get_json_values_sql(quoted, type) }},
-      found
-    )
+  if(
+    {{ conditions | join('\n    or ') }},
+    {{ versioned_collapsing.get_json_values_sql(versioned_collapsing.get_quoted_numbers_sql(line), type) }},
+    {{ parsed }}
   )
 {%- endmacro %}
 
@@ -75,11 +71,11 @@
    ahead if a pattern begins with at least four fixed characters. JSON can escape a letter, digit or underscore only
    with `\u`. Other escapes do not count: each line of PostgreSQL has `\"` in `source.sequence`, and would be parsed
    twice. #}
-{% macro _get_may_be_number_sql(line, name, paths) -%}
-  {%- set texts = versioned_collapsing.get_texts("coalesce(found[0]{} < ':', false)", paths) -%}
+{% macro _get_may_be_number_sql(line, parsed, name, paths) -%}
+  {%- set texts = versioned_collapsing.get_texts('coalesce(' ~ parsed ~ "[0]{} < ':', false)", paths) -%}
   {%- set number = versioned_collapsing._get_rewritten_number_pattern() -%}
   ({{ texts | join(' or ') }})
-        and (contains({{ line }}, r'\u') or {{ line }} rlike r'"{{ name }}"\s*+:\s*+{{ number }}')
+      and (contains({{ line }}, r'\u') or {{ line }} rlike r'"{{ name }}"\s*+:\s*+{{ number }}')
 {%- endmacro %}
 
 {# A line without the byte order mark that it may have if files were concatenated. #}

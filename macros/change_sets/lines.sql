@@ -132,19 +132,23 @@
   {%- endif -%}
 {%- endmacro %}
 
-{# Each line with `_value`, the one JSON object on it, and `_is_json`. A generator is a fence to the optimizer: without
-   it, each use of a field would parse the line again. `exact` has the fields whose text must be as it is on the line,
-   with the paths to them. `type` is the type of the object, and `json` its text. #}
-{% macro get_parsed_lines_sql(lines, type, exact, json='') -%}
+{# Each line with `_value`, the one JSON object on it, and `_is_json`. The lines have `_json_line`, and `_parsed`, which
+   is that line in the form of get_json_values_sql. `exact` has the fields whose text must be as it is on the line, with
+   the paths to them. `type` is the type of the object.
+
+   A generator is a fence to the optimizer: without it, a filter on a reason would have copies of all that the reason is
+   made of, and parse each line again and again. It only passes on what is computed below it, because Spark generates no
+   code for expressions inside a generator. #}
+{% macro get_parsed_lines_sql(lines, type, exact) -%}
   select
-    lines.*,
+    *,
     _values[0] as _value,
     {{ versioned_collapsing.get_is_json_sql('_values') }} as _is_json
   from (
-    select *, {{ json or versioned_collapsing.get_json_line_sql('_raw_line') }} as _json_line
+    select *, {{ versioned_collapsing.get_exact_json_values_sql('_json_line', '_parsed', type, exact) }} as _exact
     from ({{ lines }})
-  ) as lines
-  lateral view explode({{ versioned_collapsing.get_exact_json_values_sql('_json_line', type, exact) }}) as _values
+  )
+  lateral view explode(array(_exact)) as _values
 {%- endmacro %}
 
 {# Where the row is on a line that has more than the row. Tools that read logs put the row into a field of its own, and
@@ -257,8 +261,7 @@
 {% endmacro %}
 
 {# The columns of an image as text, `_text_<name>`, and in the declared types. `fields` has the expressions of the
-   fields, `path` the names that lead to their object. As in get_parsed_lines_sql, a generator is a fence to the
-   optimizer: each value is cast only once, and not again for each check. #}
+   fields, `path` the names that lead to their object. The generator is a fence as in get_parsed_lines_sql. #}
 {% macro get_typed_columns_sql(
     images, path, fields, columns, encodings, toasted=[], prefix='', unavailable='__debezium_unavailable_value',
     ranges={}
@@ -268,26 +271,34 @@
   from (
     select
       *,
-      array({{ versioned_collapsing.get_placeholders_sql(unavailable) }}) as _placeholders{{ prefix }},
-      {%- for name, type in columns.items() %}
-      {{ versioned_collapsing.get_text_sql(
-          versioned_collapsing.get_field_text_sql(fields[name], name, type, encodings.get(name), members),
-          type,
-          encodings.get(name),
-          name in toasted,
-          unavailable,
-      ) }} as _text_{{ prefix ~ name }}{{ ',' if not loop.last }}
-      {%- endfor %}
-    from ({{ versioned_collapsing._get_images_with_members_sql(images, path, fields, columns, encodings, members) }})
+      struct(
+        {%- for name, type in columns.items() %}
+        {%- set text = '_text_' ~ prefix ~ name %}
+        {%- set typed = versioned_collapsing.get_typed_sql(text, type, encodings.get(name)) %}
+        {{ versioned_collapsing.get_clamped_sql(text, typed, type) if ranges.get(name) == 'clamp' else typed }}
+        {{- ',' if not loop.last }}
+        {%- endfor %}
+      ) as _typed{{ prefix }}
+    from (
+      select
+        *,
+        array({{ versioned_collapsing.get_placeholders_sql(unavailable) }}) as _placeholders{{ prefix }},
+        {%- for name, type in columns.items() %}
+        {{ versioned_collapsing.get_text_sql(
+            versioned_collapsing.get_field_text_sql(fields[name], name, type, encodings.get(name), members),
+            type,
+            encodings.get(name),
+            name in toasted,
+            unavailable,
+        ) }} as _text_{{ prefix ~ name }}{{ ',' if not loop.last }}
+        {%- endfor %}
+      from (
+        select *, {{ versioned_collapsing._get_nested_members_sql(path, fields, columns, encodings) }} as {{ members }}
+        from {{ images }}
+      )
+    )
   )
-  lateral view inline(array(struct(
-    {%- for name, type in columns.items() %}
-    {%- set text = '_text_' ~ prefix ~ name %}
-    {%- set typed = versioned_collapsing.get_typed_sql(text, type, encodings.get(name)) %}
-    {{ versioned_collapsing.get_clamped_sql(text, typed, type) if ranges.get(name) == 'clamp' else typed }}
-    {{- ',' if not loop.last }}
-    {%- endfor %}
-  ))) as {{ prefix }}{{ columns | join(', ' ~ prefix) }}
+  lateral view inline(array(_typed{{ prefix }})) as {{ prefix }}{{ columns | join(', ' ~ prefix) }}
 {%- endmacro %}
 
 {# A field as text; a nested value as it stands on the line. #}
@@ -298,18 +309,14 @@
   ) -%}
 {% endmacro %}
 
-{# The images. If an image has a nested value in a column of text, it comes with its nested members. #}
-{% macro _get_images_with_members_sql(images, path, fields, columns, encodings, members) -%}
+{# The nested members of an image that has a nested value in a column of text; null for other images. #}
+{% macro _get_nested_members_sql(path, fields, columns, encodings) -%}
   {%- set nested = [] -%}
   {%- for name, type in columns.items() if versioned_collapsing.is_text(type, encodings.get(name)) -%}
     {%- do nested.append('left(' ~ fields[name] ~ ", 1) in ('[', '{')") -%}
   {%- endfor -%}
   {%- set found = versioned_collapsing.get_members_sql('_json_line', path) -%}
-  select *
-  from {{ images }}
-  lateral view explode(array(
-    {{ 'if(' ~ nested | join(' or ') ~ ', ' ~ found ~ ', null)' if nested else 'cast(null as map<string, string>)' }}
-  )) as {{ members }}
+  {{ 'if(' ~ nested | join(' or ') ~ ', ' ~ found ~ ', null)' if nested else 'cast(null as map<string, string>)' }}
 {%- endmacro %}
 
 {# One row per line: the columns in the declared types, `_version`, the columns of `control` (expressions by name),
@@ -325,9 +332,13 @@
     {%- for name, expression in control.items() %}
     {{ expression }} as {{ name }},
     {%- endfor %}
-    array_except(
-      if(_is_json, {{ names }}, null),
-      {{ versioned_collapsing.get_text_array_sql(known_fields) }}
+    if(
+      _has_known_fields,
+      cast(array() as array<string>),
+      array_except(
+        if(_is_json, {{ names }}, null),
+        {{ versioned_collapsing.get_text_array_sql(known_fields) }}
+      )
     ) as _unknown_fields,
     _batch,
     _file,
@@ -337,14 +348,23 @@
       when not _is_json and {{ versioned_collapsing.get_is_blank_sql('_json_line') }} then null
       when not is_valid_utf8(_raw_line) then 'invalid UTF-8'
       when not _is_json then {{ versioned_collapsing._get_json_problem_sql() }}
-      when _members['"'] is not null or size(array_distinct(map_keys({{ row }}))) < size({{ row }})
+      when _members['"'] is not null
+        or not _has_known_fields and size(array_distinct(map_keys({{ row }}))) < size({{ row }})
         then 'row nests deeper than 20 levels or names a field twice'
       when {{ versioned_collapsing.get_has_lone_surrogate_sql('_raw_line') }} then 'half of a surrogate pair'
       {%- for condition, reason in problems %}
       when {{ condition }} then {{ reason }}
       {%- endfor %}
     end as _reason
-  from (select *, {{ version }} as _version from {{ typed }})
+  from (
+    select
+      *,
+      {{ version }} as _version,
+      {#- Lines have this in common, so that few need a look at each name. #}
+      coalesce(map_keys({{ row }}) = {{ versioned_collapsing.get_text_array_sql(known_fields) }}, false)
+        as _has_known_fields
+    from {{ typed }}
+  )
 {%- endmacro %}
 
 {# The reason for a line that was not read as JSON. This check reads no column, so the line may nest to any depth. #}

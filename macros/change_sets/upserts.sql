@@ -61,7 +61,7 @@
   {%- endfor -%}
   with images as (
     {{ versioned_collapsing.get_parsed_lines_sql(
-        lines, 'map<string, string>', exact, '_json_text' if rows else ''
+        versioned_collapsing._get_lines_as_maps_sql(lines, rows), 'map<string, string>', exact
     ) }}
   ),
   typed as (
@@ -98,6 +98,15 @@
       + versioned_collapsing.get_kept_field_problems(missing_fields, required, places, [], '_value', 'false')
       + versioned_collapsing.get_missing_field_problems(missing_fields),
   ) }}
+{%- endmacro %}
+
+{# Each line with `_json_line`, the text of its row, and with the values of that. #}
+{% macro _get_lines_as_maps_sql(lines, rows) -%}
+  select *, {{ versioned_collapsing.get_json_values_sql('_json_line', 'map<string, string>') }} as _parsed
+  from (
+    select *, {{ '_json_text' if rows else versioned_collapsing.get_json_line_sql('_raw_line') }} as _json_line
+    from ({{ lines }})
+  )
 {%- endmacro %}
 
 {% macro _get_delete_version_problems(delete_version, is_deleted, missing_fields) %}

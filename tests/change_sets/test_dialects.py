@@ -147,6 +147,7 @@ SHAPES = {
     "flat": Shape(_flat(__op="u", __deleted="false", __lsn=7), {"id": 1, "name": "x"}),
     "flat, of the source": Shape(_flat(__deleted="false", __source_lsn=7), {"id": 1, "name": "x"}),
     "flat, deleted": Shape(_flat(__op="d", __deleted="true"), {"id": 1}, is_deleted=True),
+    "flat, with columns named as an envelope's fields": Shape(json.dumps({"op": "c", "source": {"connector": "postgresql"}, "before": None, "after": {"id": 2}, **json.loads(_flat(__deleted="false"))}), {"id": 1, "name": "x"}),
     "flat in kcat -J": Shape(json.dumps({"topic": "t", "partition": 0, "payload": _flat(__op="c", __deleted="false")}), {"id": 1, "name": "x"}),
     "flat without deletes": Shape(_flat(__op="u"), reason="__deleted is missing, without which a flattened stream has no deletes"),
     "Avro": Shape('{"before":null,"after":{"shop.public.t.Value":{"id":1,"name":{"string":"x"},"n":{"long":5},"doc":{"string":"{\\"a\\":1.10}"}}},"source":{"connector":"postgresql","lsn":{"long":9}},"op":"c","ts_ms":{"long":1}}', {**ROW, "n": 5}),
@@ -204,6 +205,10 @@ UNREAD = {
     '{"eventName":"INSERT","dynamodb":{"NewImage":{"id":{"N":"1"}}}}': "op is missing",
     '{"_meta":{"op":"c"},"id":1,"name":"x"}': "op is missing",  # Estuary Flow
 }  # fmt: skip
+AVRO_TRUNCATE = (
+    '{"before":null,"after":null,"source":{"connector":"postgresql","snapshot":{"string":"false"},"sequence":'
+    '{"string":"[\\"8\\",\\"16\\"]"},"lsn":{"long":16}},"transaction":null,"op":"t","ts_ms":{"long":1}}'
+)
 COLUMNS = {"id": "int", "name": "string", "doc": "string", "n": "bigint", "at": "timestamp", "amount": "decimal(12,2)"}
 
 
@@ -225,6 +230,10 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, A
     parses = {"shapes": Parse(_call(COLUMNS), lines), "plain": Parse(of_plain, lines)}
     of_rows = "columns={'id': 'int', 'name': 'string'}, missing_fields='null'"
     parses["unread"] = Parse(f"parse_debezium(SOURCE, key=['id'], {of_rows})", [list(UNREAD)])
+    without_time = AVRO_TRUNCATE.replace('{"long":1}', "1")
+    without_snapshot = AVRO_TRUNCATE.replace('{"string":"false"}', '"false"')
+    truncates = [AVRO_TRUNCATE, without_time, without_snapshot]
+    parses["truncates"] = Parse(f"parse_debezium(SOURCE, key=['id'], {of_rows})", [truncates])
     parses["unread_rows"] = Parse(f"parse_upserts(SOURCE, key=['id'], version='id', {of_rows})", [list(UNREAD)])
     of_two = "columns={'id': 'int', 'day': 'date', 'at': 'timestamp'}, ranges={'day': 'clamp', 'at': 'clamp'}"
     parses["open_ends"] = Parse(f"parse_upserts(SOURCE, key=['id'], version='id', {of_two})", [OPEN_LINES])
@@ -261,6 +270,13 @@ def test_no_shape_of_others_becomes_a_row(rows: dict[str, list[dict[str, Any]]])
     # As rows, only those are read that are rows.
     read = [line for line, row in zip(UNREAD, rows["unread_rows"], strict=True) if not row["_reason"]]
     assert all(line.startswith(('{"id":1,"name":"x"', '{"_meta"')) for line in read), read
+
+
+def test_a_truncate_in_the_json_of_avro_is_told_by_what_is_beside_its_images(
+    rows: dict[str, list[dict[str, Any]]],
+) -> None:
+    assert [(row["_reason"], row["_is_truncate"]) for row in rows["truncates"]] == [(None, True)] * 3
+    assert len({row["_version"] for row in rows["truncates"]} - {None}) == 1
 
 
 def test_without_the_other_forms_a_line_is_the_same_or_marked(rows: dict[str, list[dict[str, Any]]]) -> None:

@@ -39,30 +39,48 @@
       select *, _value.op is null and _value.before is null and _value.after is null and _value.id is null as _is_wrapped
       from (
         select
-    lines.*,
+    *,
     _values[0] as _value,
     coalesce(size(_values) = 2 and _values[1]['_dbt_end'] = 'true' and _values[0] is not null, false) as _is_json
   from (
-    select *, _json_text as _json_line
+    select *, if(
+    not coalesce(size(_parsed) = 2 and _parsed[1]['_dbt_end'] = 'true' and _parsed[0] is not null, false)
+    or (coalesce(_parsed[0].after['amount'] < ':', false) or coalesce(_parsed[0].payload.after['amount'] < ':', false))
+      and (contains(_json_line, r'\u') or _json_line rlike r'"amount"\s*+:\s*+(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})'),
+    from_json(
+    concat('[', if(
+    _json_line rlike r'"\s*+:\s*+(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})',
+    regexp_replace(
+      _json_line,
+      r'\G((?:[^"0-9+\-IN]++|"(?:[^"\\]++|\\.)*+")*+)(-?(?:0|[1-9][0-9]*+)(?:[.][0-9]++)?+(?:[eE][+\-]?[0-9]++)?+|[+\-]?Infinity|NaN)(?=[\s,\]}])',
+      r'$1"$2"'
+    ),
+    _json_line
+  ), ',{"_dbt_end":true}]'),
+    'array<struct<op: string, before: struct<`id`: string>, after: map<string, string>, source: struct<`connector`: string, `db`: string, `schema`: string, `table`: string, `collection`: string, `ts_ms`: string, `sequence`: string, `lsn`: string, `commit_lsn`: string, `change_lsn`: string, `event_serial_no`: string, `file`: string, `pos`: string, `row`: string, `gtid`: string, `ord`: string, `scn`: string, `commit_scn`: string, `rs_id`: string, `ssn`: string>, transaction: struct<total_order: string>, payload: struct<op: string, before: struct<`id`: string>, after: map<string, string>, source: struct<`connector`: string, `db`: string, `schema`: string, `table`: string, `collection`: string, `ts_ms`: string, `sequence`: string, `lsn`: string, `commit_lsn`: string, `change_lsn`: string, `event_serial_no`: string, `file`: string, `pos`: string, `row`: string, `gtid`: string, `ord`: string, `scn`: string, `commit_scn`: string, `rs_id`: string, `ssn`: string>, transaction: struct<total_order: string>>, `id`: string, schema: string, __deleted: string, _dbt_end: string>>',
+    map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
+  ),
+    _parsed
+  ) as _exact
     from (select
     *,
-    transform(array(if(startswith(_raw_line, '\uFEFF'), substr(_raw_line, 2), _raw_line)), _line -> if(
-      _line rlike r'^\s*+(?:\{\s*+"(?:before|after|op|source|transaction|ts_ms)"\s*+:|(?:null\s*+)?$)'
-    and not contains(_line, '\t')
-    and not (contains(_line, '__') and _line rlike r'"__[^"]*+"\s*+:')
-    and not _line rlike r'"before"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
-    and not _line rlike r'"after"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
-    and not _line rlike r'"updateDescription"\s*+:'
-    and not _line rlike r'"patch"\s*+:'
-    and not _line rlike r'"ts_ms"\s*+:\s*+\{'
-    and not _line rlike r'"snapshot"\s*+:\s*+\{',
-      _line,
-      /* other forms */
-      transform(
-        array(aggregate(
-          array(1, 2, 3),
-          _line,
-          (_wrapped, _nth) -> transform(
+    if(_is_plain, _as_it_is, from_json(
+    concat('[', _json_line, ',{"_dbt_end":true}]'),
+    'array<struct<op: string, before: struct<`id`: string>, after: map<string, string>, source: struct<`connector`: string, `db`: string, `schema`: string, `table`: string, `collection`: string, `ts_ms`: string, `sequence`: string, `lsn`: string, `commit_lsn`: string, `change_lsn`: string, `event_serial_no`: string, `file`: string, `pos`: string, `row`: string, `gtid`: string, `ord`: string, `scn`: string, `commit_scn`: string, `rs_id`: string, `ssn`: string>, transaction: struct<total_order: string>, payload: struct<op: string, before: struct<`id`: string>, after: map<string, string>, source: struct<`connector`: string, `db`: string, `schema`: string, `table`: string, `collection`: string, `ts_ms`: string, `sequence`: string, `lsn`: string, `commit_lsn`: string, `change_lsn`: string, `event_serial_no`: string, `file`: string, `pos`: string, `row`: string, `gtid`: string, `ord`: string, `scn`: string, `commit_scn`: string, `rs_id`: string, `ssn`: string>, transaction: struct<total_order: string>>, `id`: string, schema: string, __deleted: string, _dbt_end: string>>',
+    map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
+  )) as _parsed
+  from (
+    select
+      *,
+      if(
+        _is_plain,
+        _text,
+        /* other forms */
+        transform(
+          array(aggregate(
+            array(1, 2, 3),
+            _text,
+            (_wrapped, _nth) -> transform(
     array(struct(
       json_object_keys(_wrapped) as names,
       coalesce(aggregate(array(''), map('', _wrapped), (found, name) -> transform(
@@ -107,8 +125,8 @@
       else _wrapped
     end
   )[0]
-        )),
-        _message -> transform(transform(transform(transform(
+          )),
+          _message -> transform(transform(transform(transform(
     array(if(
     _message rlike r'"(?:before|after)"\s*+:\s*+\{\s*+"[A-Za-z_]\w*+[.]'
       or _message rlike r'"(?:ts_ms|snapshot)"\s*+:\s*+\{\s*+"(?:long|string)"'
@@ -436,42 +454,47 @@
       )
     end
   )[0]
-      )[0]
-      /* end of other forms */
-    ))[0] as _json_text
-  from (select
+        )[0]
+        /* end of other forms */
+      ) as _json_line
+    from (
+      select
+        *,
+        coalesce(
+    coalesce(size(_as_it_is) = 2 and _as_it_is[1]['_dbt_end'] = 'true' and _as_it_is[0] is not null, false)
+      and _as_it_is[0].source.connector is not null
+      and _as_it_is[0].schema is null
+      and _as_it_is[0].__deleted is null
+      and case
+        when _as_it_is[0].op in ('c', 'r', 'u') then _as_it_is[0].after is not null
+          and not contains(get(map_keys(_as_it_is[0].after), 0), '.')
+        when _as_it_is[0].op = 'd' then _as_it_is[0].before['id'] is not null
+      end,
+    false
+  )
+          or _text rlike r'^\s*+(?:\{\s*+"(?:before|after|op|source|transaction|ts_ms)"\s*+:|(?:null\s*+)?$)'
+        and not contains(_text, '\t')
+        and not _text rlike r'"__[^"]*+"\s*+:'
+        and not _text rlike r'"(?:before|after)"\s*+:\s*+(?:"|\{\s*+"[A-Za-z_]\w*+[.])'
+        and not _text rlike r'"(?:updateDescription|patch)"\s*+:'
+        and not _text rlike r'"(?:ts_ms|snapshot)"\s*+:\s*+\{' as _is_plain
+      from (
+        select *, from_json(
+    concat('[', _text, ',{"_dbt_end":true}]'),
+    'array<struct<op: string, before: struct<`id`: string>, after: map<string, string>, source: struct<`connector`: string, `db`: string, `schema`: string, `table`: string, `collection`: string, `ts_ms`: string, `sequence`: string, `lsn`: string, `commit_lsn`: string, `change_lsn`: string, `event_serial_no`: string, `file`: string, `pos`: string, `row`: string, `gtid`: string, `ord`: string, `scn`: string, `commit_scn`: string, `rs_id`: string, `ssn`: string>, transaction: struct<total_order: string>, payload: struct<op: string, before: struct<`id`: string>, after: map<string, string>, source: struct<`connector`: string, `db`: string, `schema`: string, `table`: string, `collection`: string, `ts_ms`: string, `sequence`: string, `lsn`: string, `commit_lsn`: string, `change_lsn`: string, `event_serial_no`: string, `file`: string, `pos`: string, `row`: string, `gtid`: string, `ord`: string, `scn`: string, `commit_scn`: string, `rs_id`: string, `ssn`: string>, transaction: struct<total_order: string>>, `id`: string, schema: string, __deleted: string, _dbt_end: string>>',
+    map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
+  ) as _as_it_is
+        from (select *, if(startswith(_raw_line, '\uFEFF'), substr(_raw_line, 2), _raw_line) as _text from (select
     value as _raw_line,
     cast(batch as bigint) as _batch,
     if(contains(_metadata.file_path, '%'), url_decode(replace(substring_index(_metadata.file_path, '/', -3), '+', '%2B')), substring_index(_metadata.file_path, '/', -3)) as _file,
     _metadata.file_block_start as _block_start
   from landing.orders))
-  ) as lines
-  lateral view explode(transform(
-    array(from_json(
-    concat('[', _json_line, ',{"_dbt_end":true}]'),
-    'array<struct<op: string, before: struct<id: string>, after: map<string, string>, source: map<string, string>, transaction: map<string, string>, payload: struct<op: string, before: struct<id: string>, after: map<string, string>, source: map<string, string>, transaction: map<string, string>>, id: string, _dbt_end: string>>',
-    map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
-  )),
-    found -> if(
-      not coalesce(size(found) = 2 and found[1]['_dbt_end'] = 'true' and found[0] is not null, false)
-      or (coalesce(found[0].after['amount'] < ':', false) or coalesce(found[0].payload.after['amount'] < ':', false))
-        and (contains(_json_line, r'\u') or _json_line rlike r'"amount"\s*+:\s*+(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})'),
-      from_json(
-    concat('[', if(
-    _json_line rlike r'"\s*+:\s*+(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})',
-    regexp_replace(
-      _json_line,
-      r'\G((?:[^"0-9+\-IN]++|"(?:[^"\\]++|\\.)*+")*+)(-?(?:0|[1-9][0-9]*+)(?:[.][0-9]++)?+(?:[eE][+\-]?[0-9]++)?+|[+\-]?Infinity|NaN)(?=[\s,\]}])',
-      r'$1"$2"'
-    ),
-    _json_line
-  ), ',{"_dbt_end":true}]'),
-    'array<struct<op: string, before: struct<id: string>, after: map<string, string>, source: map<string, string>, transaction: map<string, string>, payload: struct<op: string, before: struct<id: string>, after: map<string, string>, source: map<string, string>, transaction: map<string, string>>, id: string, _dbt_end: string>>',
-    map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
-  ),
-      found
+      )
     )
-  )) as _values
+  ))
+  )
+  lateral view explode(array(_exact)) as _values
       )
     )
   )
@@ -503,24 +526,28 @@
   from (
     select
       *,
-      array('__debezium_unavailable_value', base64(cast('__debezium_unavailable_value' as binary)), lower(hex('__debezium_unavailable_value')), hex('__debezium_unavailable_value'),
-  '["__debezium_unavailable_value"]', '{"__debezium_unavailable_value":"__debezium_unavailable_value"}', '{"__debezium_unavailable_value": "__debezium_unavailable_value"}', '[95,95,100,101,98,101,122,105,117,109,95,117,110,97,118,97,105,108,97,98,108,101,95,118,97,108,117,101]', '[95, 95, 100, 101, 98, 101, 122, 105, 117, 109, 95, 117, 110, 97, 118, 97, 105, 108, 97, 98, 108, 101, 95, 118, 97, 108, 117, 101]', '["b68a35a7-17ad-35b3-af2a-ae46edb4545a"]') as _placeholders,
-      case _op when 'd' then _before['id'] when 't' then null else _after['id'] end as _text_id,
-      _after['amount'] as _text_amount,
-      _after['at'] as _text_at
-    from (select *
-  from images
-  lateral view explode(array(
-    cast(null as map<string, string>)
-  )) as _members)
-  )
-  lateral view inline(array(struct(
-    if(contains(_text_id, '.'), null, try_cast(_text_id as bigint)),
-    if(_text_amount rlike '^[+-]?[0-9]*[.]?[0-9]{0,2}0*$'
+      struct(
+        if(contains(_text_id, '.'), null, try_cast(_text_id as bigint)),
+        if(_text_amount rlike '^[+-]?[0-9]*[.]?[0-9]{0,2}0*$'
     or exists(array(try_cast(_text_amount as decimal(12,2))), number -> trim(both '0' from regexp_replace(number, '[eE].*|[^0-9]', '')) = trim(both '0' from regexp_replace(_text_amount, '[eE].*|[^0-9]', ''))),
     try_cast(_text_amount as decimal(12,2)), null),
-    if(_text_at rlike '^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6}0*)?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?$', try_cast(_text_at as timestamp), null)
-  ))) as id, amount, at
+        if(_text_at rlike '^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6}0*)?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?$', try_cast(_text_at as timestamp), null)
+      ) as _typed
+    from (
+      select
+        *,
+        array('__debezium_unavailable_value', base64(cast('__debezium_unavailable_value' as binary)), lower(hex('__debezium_unavailable_value')), hex('__debezium_unavailable_value'),
+  '["__debezium_unavailable_value"]', '{"__debezium_unavailable_value":"__debezium_unavailable_value"}', '{"__debezium_unavailable_value": "__debezium_unavailable_value"}', '[95,95,100,101,98,101,122,105,117,109,95,117,110,97,118,97,105,108,97,98,108,101,95,118,97,108,117,101]', '[95, 95, 100, 101, 98, 101, 122, 105, 117, 109, 95, 117, 110, 97, 118, 97, 105, 108, 97, 98, 108, 101, 95, 118, 97, 108, 117, 101]', '["b68a35a7-17ad-35b3-af2a-ae46edb4545a"]') as _placeholders,
+        case _op when 'd' then _before['id'] when 't' then null else _after['id'] end as _text_id,
+        _after['amount'] as _text_amount,
+        _after['at'] as _text_at
+      from (
+        select *, cast(null as map<string, string>) as _members
+        from images
+      )
+    )
+  )
+  lateral view inline(array(_typed)) as id, amount, at
     )
   )
   select
@@ -537,13 +564,17 @@
     if(_op <> 'r' and _source.commit_lsn is null and _source.sequence is not null and _dbt_last_commit is null, _dbt_lsn, null) as _first_lsn,
     if(_op = 'r' and _dbt_last_commit is null, _dbt_lsn, null) as _snapshot_lsn,
     if(coalesce(nullif(_source.table, ''), _source.collection) is null, null, concat_ws('.', coalesce(nullif(_source.schema, ''), nullif(_source.db, '')), coalesce(nullif(_source.table, ''), _source.collection))) as _table,
-    array_except(
-      if(_is_json, if(_op = 'd', json_object_keys(if(
+    if(
+      _has_known_fields,
+      cast(array() as array<string>),
+      array_except(
+        if(_is_json, if(_op = 'd', json_object_keys(if(
     _is_wrapped,
     get_json_object(_json_line, '$.payload.before'),
     get_json_object(_json_line, '$.before')
   )), map_keys(_after)), null),
-      array('id', 'amount', 'at')
+        array('id', 'amount', 'at')
+      )
     ) as _unknown_fields,
     _batch,
     _file,
@@ -572,7 +603,8 @@
     'nests deeper than 900 levels',
     'malformed JSON'
   )
-      when _members['"'] is not null or size(array_distinct(map_keys(_after))) < size(_after)
+      when _members['"'] is not null
+        or not _has_known_fields and size(array_distinct(map_keys(_after))) < size(_after)
         then 'row nests deeper than 20 levels or names a field twice'
       when contains(_raw_line, r'\u')
   and (contains(_raw_line, r'\ud') or contains(_raw_line, r'\uD'))
@@ -618,5 +650,12 @@
       when (_op = 'u' and (coalesce(_before['id'] <> _after['id'], false))) and _before['id'] is not null and if(contains(_before['id'], '.'), null, try_cast(_before['id'] as bigint)) is null then 'before.id does not fit bigint'
       when get(_missing_fields, 0) is not null then concat('', get(_missing_fields, 0), ' is missing')
     end as _reason
-  from (select *, if(_ignored is null, case _source.connector when 'postgresql' then lpad(cast(if(if(_op = 'r' and _source.lsn is null, 0L, coalesce(try_cast(_source.commit_lsn as bigint), _dbt_last_commit, if(_op <> 'r' and _source.sequence is null, null, _dbt_lsn))) between 0 and 18014398509481983 and _dbt_lsn between 0 and 18014398509481983, cast(if(_op = 'r' and _source.lsn is null, 0L, coalesce(try_cast(_source.commit_lsn as bigint), _dbt_last_commit, if(_op <> 'r' and _source.sequence is null, null, _dbt_lsn))) as decimal(17,0)) * cast(18446744073709551616 as decimal(20,0)) + (_dbt_lsn - if(_op = 'r' and _source.lsn is null, 0L, coalesce(try_cast(_source.commit_lsn as bigint), _dbt_last_commit, if(_op <> 'r' and _source.sequence is null, null, _dbt_lsn))) + if(_op = 'r', 0L, 4611686018427387904L) + if(_op = 'd', 0L, 1L)), null) as string), 38, '0') when 'mysql' then lpad(if(_op = 'r' and _source.file is null, '0', concat(nullif(regexp_extract(_source.file, '[.]([0-9]{1,15})$', 1), ''), if(_source.pos rlike '^[0-9]{1,12}$', lpad(_source.pos, 12, '0'), null), if(coalesce(_source.row, '0') rlike '^[0-9]{1,6}$', lpad(coalesce(_source.row, '0'), 6, '0'), null), if(_op = 'd', '0', '1'))), 38, '0') when 'mariadb' then lpad(if(_op = 'r' and _source.file is null, '0', concat(nullif(regexp_extract(_source.file, '[.]([0-9]{1,15})$', 1), ''), if(_source.pos rlike '^[0-9]{1,12}$', lpad(_source.pos, 12, '0'), null), if(coalesce(_source.row, '0') rlike '^[0-9]{1,6}$', lpad(coalesce(_source.row, '0'), 6, '0'), null), if(_op = 'd', '0', '1'))), 38, '0') when 'mongodb' then lpad(if(_op = 'r' and _source.ord is null, '0', concat(cast(try_cast(_source.ts_ms as bigint) div 1000 as string), if(_source.ord rlike '^[0-9]{1,10}$', lpad(_source.ord, 10, '0'), null), if(_op = 'd', '0', '1'))), 38, '0') when 'sqlserver' then lpad(concat(if(if(_op = 'r', coalesce(_source.commit_lsn, '0:0:0'), _source.commit_lsn) rlike '^[0-9a-fA-F]{1,8}:[0-9a-fA-F]{1,8}:[0-9a-fA-F]{1,4}$', concat(lpad(conv(split(if(_op = 'r', coalesce(_source.commit_lsn, '0:0:0'), _source.commit_lsn), ':')[0], 16, 10), 10, '0'), lpad(conv(split(if(_op = 'r', coalesce(_source.commit_lsn, '0:0:0'), _source.commit_lsn), ':')[1], 16, 10), 10, '0'), lpad(conv(split(if(_op = 'r', coalesce(_source.commit_lsn, '0:0:0'), _source.commit_lsn), ':')[2], 16, 10), 5, '0')), null), if(coalesce(_source.change_lsn, '0:0:0') rlike '^[0-9a-fA-F]{1,8}:[0-9a-fA-F]{1,8}:[0-9a-fA-F]{1,4}$', concat(lpad(conv(split(coalesce(_source.change_lsn, '0:0:0'), ':')[0], 16, 10), 10, '0'), lpad(conv(split(coalesce(_source.change_lsn, '0:0:0'), ':')[1], 16, 10), 10, '0'), lpad(conv(split(coalesce(_source.change_lsn, '0:0:0'), ':')[2], 16, 10), 5, '0')), null), if(coalesce(_source.event_serial_no, '0') rlike '^[0-9]{1,10}$', lpad(coalesce(_source.event_serial_no, '0'), 10, '0'), null), if(_op = 'd', '0', '1')), 76, '0') when 'oracle' then lpad(concat(if(if(_op = 'r', coalesce(_source.scn, '0'), _source.commit_scn) rlike '^[0-9]{1,20}$', lpad(if(_op = 'r', coalesce(_source.scn, '0'), _source.commit_scn), 20, '0'), null), if(coalesce(_source.scn, '0') rlike '^[0-9]{1,20}$', lpad(coalesce(_source.scn, '0'), 20, '0'), null), if(coalesce(substring(nullif(trim(_source.rs_id), ''), 3), '0.0.0') rlike '^[0-9a-fA-F]{1,8}[.][0-9a-fA-F]{1,8}[.][0-9a-fA-F]{1,4}$', concat(lpad(conv(split(coalesce(substring(nullif(trim(_source.rs_id), ''), 3), '0.0.0'), '[.]')[0], 16, 10), 10, '0'), lpad(conv(split(coalesce(substring(nullif(trim(_source.rs_id), ''), 3), '0.0.0'), '[.]')[1], 16, 10), 10, '0'), lpad(conv(split(coalesce(substring(nullif(trim(_source.rs_id), ''), 3), '0.0.0'), '[.]')[2], 16, 10), 5, '0')), null), if(coalesce(_source.ssn, '0') rlike '^[0-9]{1,6}$', lpad(coalesce(_source.ssn, '0'), 6, '0'), null), if(_op = 'd', '0', '1')), 76, '0') end, null) as _version from typed)
+  from (
+    select
+      *,
+      if(_ignored is null, case _source.connector when 'postgresql' then lpad(cast(if(if(_op = 'r' and _source.lsn is null, 0L, coalesce(try_cast(_source.commit_lsn as bigint), _dbt_last_commit, if(_op <> 'r' and _source.sequence is null, null, _dbt_lsn))) between 0 and 18014398509481983 and _dbt_lsn between 0 and 18014398509481983, cast(if(_op = 'r' and _source.lsn is null, 0L, coalesce(try_cast(_source.commit_lsn as bigint), _dbt_last_commit, if(_op <> 'r' and _source.sequence is null, null, _dbt_lsn))) as decimal(17,0)) * cast(18446744073709551616 as decimal(20,0)) + (_dbt_lsn - if(_op = 'r' and _source.lsn is null, 0L, coalesce(try_cast(_source.commit_lsn as bigint), _dbt_last_commit, if(_op <> 'r' and _source.sequence is null, null, _dbt_lsn))) + if(_op = 'r', 0L, 4611686018427387904L) + if(_op = 'd', 0L, 1L)), null) as string), 38, '0') when 'mysql' then lpad(if(_op = 'r' and _source.file is null, '0', concat(nullif(regexp_extract(_source.file, '[.]([0-9]{1,15})$', 1), ''), if(_source.pos rlike '^[0-9]{1,12}$', lpad(_source.pos, 12, '0'), null), if(coalesce(_source.row, '0') rlike '^[0-9]{1,6}$', lpad(coalesce(_source.row, '0'), 6, '0'), null), if(_op = 'd', '0', '1'))), 38, '0') when 'mariadb' then lpad(if(_op = 'r' and _source.file is null, '0', concat(nullif(regexp_extract(_source.file, '[.]([0-9]{1,15})$', 1), ''), if(_source.pos rlike '^[0-9]{1,12}$', lpad(_source.pos, 12, '0'), null), if(coalesce(_source.row, '0') rlike '^[0-9]{1,6}$', lpad(coalesce(_source.row, '0'), 6, '0'), null), if(_op = 'd', '0', '1'))), 38, '0') when 'mongodb' then lpad(if(_op = 'r' and _source.ord is null, '0', concat(cast(try_cast(_source.ts_ms as bigint) div 1000 as string), if(_source.ord rlike '^[0-9]{1,10}$', lpad(_source.ord, 10, '0'), null), if(_op = 'd', '0', '1'))), 38, '0') when 'sqlserver' then lpad(concat(if(if(_op = 'r', coalesce(_source.commit_lsn, '0:0:0'), _source.commit_lsn) rlike '^[0-9a-fA-F]{1,8}:[0-9a-fA-F]{1,8}:[0-9a-fA-F]{1,4}$', concat(lpad(conv(split(if(_op = 'r', coalesce(_source.commit_lsn, '0:0:0'), _source.commit_lsn), ':')[0], 16, 10), 10, '0'), lpad(conv(split(if(_op = 'r', coalesce(_source.commit_lsn, '0:0:0'), _source.commit_lsn), ':')[1], 16, 10), 10, '0'), lpad(conv(split(if(_op = 'r', coalesce(_source.commit_lsn, '0:0:0'), _source.commit_lsn), ':')[2], 16, 10), 5, '0')), null), if(coalesce(_source.change_lsn, '0:0:0') rlike '^[0-9a-fA-F]{1,8}:[0-9a-fA-F]{1,8}:[0-9a-fA-F]{1,4}$', concat(lpad(conv(split(coalesce(_source.change_lsn, '0:0:0'), ':')[0], 16, 10), 10, '0'), lpad(conv(split(coalesce(_source.change_lsn, '0:0:0'), ':')[1], 16, 10), 10, '0'), lpad(conv(split(coalesce(_source.change_lsn, '0:0:0'), ':')[2], 16, 10), 5, '0')), null), if(coalesce(_source.event_serial_no, '0') rlike '^[0-9]{1,10}$', lpad(coalesce(_source.event_serial_no, '0'), 10, '0'), null), if(_op = 'd', '0', '1')), 76, '0') when 'oracle' then lpad(concat(if(if(_op = 'r', coalesce(_source.scn, '0'), _source.commit_scn) rlike '^[0-9]{1,20}$', lpad(if(_op = 'r', coalesce(_source.scn, '0'), _source.commit_scn), 20, '0'), null), if(coalesce(_source.scn, '0') rlike '^[0-9]{1,20}$', lpad(coalesce(_source.scn, '0'), 20, '0'), null), if(coalesce(substring(nullif(trim(_source.rs_id), ''), 3), '0.0.0') rlike '^[0-9a-fA-F]{1,8}[.][0-9a-fA-F]{1,8}[.][0-9a-fA-F]{1,4}$', concat(lpad(conv(split(coalesce(substring(nullif(trim(_source.rs_id), ''), 3), '0.0.0'), '[.]')[0], 16, 10), 10, '0'), lpad(conv(split(coalesce(substring(nullif(trim(_source.rs_id), ''), 3), '0.0.0'), '[.]')[1], 16, 10), 10, '0'), lpad(conv(split(coalesce(substring(nullif(trim(_source.rs_id), ''), 3), '0.0.0'), '[.]')[2], 16, 10), 5, '0')), null), if(coalesce(_source.ssn, '0') rlike '^[0-9]{1,6}$', lpad(coalesce(_source.ssn, '0'), 6, '0'), null), if(_op = 'd', '0', '1')), 76, '0') end, null) as _version,
+      coalesce(map_keys(_after) = array('id', 'amount', 'at'), false)
+        as _has_known_fields
+    from typed
+  )
   /* end of all lines */

@@ -1,26 +1,12 @@
 with images as (
     select
-    lines.*,
+    *,
     _values[0] as _value,
     coalesce(size(_values) = 2 and _values[1]['_dbt_end'] = 'true' and _values[0] is not null, false) as _is_json
   from (
-    select *, if(startswith(_raw_line, '\uFEFF'), substr(_raw_line, 2), _raw_line) as _json_line
-    from (select
-    value as _raw_line,
-    cast(batch as bigint) as _batch,
-    if(contains(_metadata.file_path, '%'), url_decode(replace(substring_index(_metadata.file_path, '/', -3), '+', '%2B')), substring_index(_metadata.file_path, '/', -3)) as _file,
-    _metadata.file_block_start as _block_start
-  from landing.orders)
-  ) as lines
-  lateral view explode(transform(
-    array(from_json(
-    concat('[', _json_line, ',{"_dbt_end":true}]'),
-    'array<map<string, string>>',
-    map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
-  )),
-    found -> if(
-      not coalesce(size(found) = 2 and found[1]['_dbt_end'] = 'true' and found[0] is not null, false),
-      from_json(
+    select *, if(
+    not coalesce(size(_parsed) = 2 and _parsed[1]['_dbt_end'] = 'true' and _parsed[0] is not null, false),
+    from_json(
     concat('[', if(
     _json_line rlike r'"\s*+:\s*+(?:-?[0-9]++[.eE]|-0|[-+]?[IN]|-?[0-9]{400})',
     regexp_replace(
@@ -33,9 +19,24 @@ with images as (
     'array<map<string, string>>',
     map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
   ),
-      found
-    )
-  )) as _values
+    _parsed
+  ) as _exact
+    from (select *, from_json(
+    concat('[', _json_line, ',{"_dbt_end":true}]'),
+    'array<map<string, string>>',
+    map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
+  ) as _parsed
+  from (
+    select *, if(startswith(_raw_line, '\uFEFF'), substr(_raw_line, 2), _raw_line) as _json_line
+    from (select
+    value as _raw_line,
+    cast(batch as bigint) as _batch,
+    if(contains(_metadata.file_path, '%'), url_decode(replace(substring_index(_metadata.file_path, '/', -3), '+', '%2B')), substring_index(_metadata.file_path, '/', -3)) as _file,
+    _metadata.file_block_start as _block_start
+  from landing.orders)
+  ))
+  )
+  lateral view explode(array(_exact)) as _values
   ),
   typed as (
     select
@@ -57,20 +58,24 @@ with images as (
   from (
     select
       *,
-      array('__debezium_unavailable_value', base64(cast('__debezium_unavailable_value' as binary)), lower(hex('__debezium_unavailable_value')), hex('__debezium_unavailable_value'),
+      struct(
+        if(contains(_text_id, '.'), null, try_cast(_text_id as bigint)),
+        if(_text_at rlike '^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6}0*)?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?$', try_cast(_text_at as timestamp), null)
+      ) as _typed
+    from (
+      select
+        *,
+        array('__debezium_unavailable_value', base64(cast('__debezium_unavailable_value' as binary)), lower(hex('__debezium_unavailable_value')), hex('__debezium_unavailable_value'),
   '["__debezium_unavailable_value"]', '{"__debezium_unavailable_value":"__debezium_unavailable_value"}', '{"__debezium_unavailable_value": "__debezium_unavailable_value"}', '[95,95,100,101,98,101,122,105,117,109,95,117,110,97,118,97,105,108,97,98,108,101,95,118,97,108,117,101]', '[95, 95, 100, 101, 98, 101, 122, 105, 117, 109, 95, 117, 110, 97, 118, 97, 105, 108, 97, 98, 108, 101, 95, 118, 97, 108, 117, 101]', '["b68a35a7-17ad-35b3-af2a-ae46edb4545a"]') as _placeholders,
-      _value['id'] as _text_id,
-      _value['at'] as _text_at
-    from (select *
-  from images
-  lateral view explode(array(
-    cast(null as map<string, string>)
-  )) as _members)
+        _value['id'] as _text_id,
+        _value['at'] as _text_at
+      from (
+        select *, cast(null as map<string, string>) as _members
+        from images
+      )
+    )
   )
-  lateral view inline(array(struct(
-    if(contains(_text_id, '.'), null, try_cast(_text_id as bigint)),
-    if(_text_at rlike '^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6}0*)?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?$', try_cast(_text_at as timestamp), null)
-  ))) as id, at
+  lateral view inline(array(_typed)) as id, at
     )
   )
   select
@@ -80,9 +85,13 @@ with images as (
     false as _is_deleted,
     _missing_fields as _missing_fields,
     cast(null as string) as _ignored,
-    array_except(
-      if(_is_json, map_keys(_value), null),
-      array('id', 'at')
+    if(
+      _has_known_fields,
+      cast(array() as array<string>),
+      array_except(
+        if(_is_json, map_keys(_value), null),
+        array('id', 'at')
+      )
     ) as _unknown_fields,
     _batch,
     _file,
@@ -111,7 +120,8 @@ with images as (
     'nests deeper than 900 levels',
     'malformed JSON'
   )
-      when _members['"'] is not null or size(array_distinct(map_keys(_value))) < size(_value)
+      when _members['"'] is not null
+        or not _has_known_fields and size(array_distinct(map_keys(_value))) < size(_value)
         then 'row nests deeper than 20 levels or names a field twice'
       when contains(_raw_line, r'\u')
   and (contains(_raw_line, r'\ud') or contains(_raw_line, r'\uD'))
@@ -126,4 +136,11 @@ with images as (
       when false then null
       when get(_missing_fields, 0) is not null then concat('', get(_missing_fields, 0), ' is missing')
     end as _reason
-  from (select *, if(_is_json, at, null) as _version from typed)
+  from (
+    select
+      *,
+      if(_is_json, at, null) as _version,
+      coalesce(map_keys(_value) = array('id', 'at'), false)
+        as _has_known_fields
+    from typed
+  )
