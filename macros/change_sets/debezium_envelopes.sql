@@ -215,8 +215,8 @@
 {%- endmacro %}
 
 {# Whether the values of a line show that it is a plain envelope. A flattened row has `__deleted`, and a message with a
-   schema has `schema`. A document of MongoDB is a text, and so not in `after`. Avro's JSON has the name of a type in
-   place of the columns. A truncate has no image, and is told by its text. #}
+   schema has `schema`. MongoDB sends a document as a text, so that `after` is null here. In Avro's JSON, an image has
+   one field, named after its type. A truncate has no image: _get_has_no_other_form_sql looks at its text. #}
 {% macro _get_is_envelope_sql(values, key) -%}
   coalesce(
     {{ versioned_collapsing.get_is_json_sql(values) }}

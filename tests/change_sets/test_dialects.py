@@ -162,8 +162,8 @@ SHAPES = {
     "a time below 0": Shape(TIME, {"id": 1, "name": "-838:59:59"}),
     "Db2": Shape(EVENT.replace("postgresql", "db2"), ROW),
     "no event": Shape('{"id":1,"name":"x"}', reason="op is missing"),
-    "a field twice": Shape(EVENT.replace('"name":"x"', '"name":"x","name":"y"'), reason="row nests deeper than 20 levels or names a field twice"),
-    "a field twice, and as many fields as columns": Shape(EVENT.replace('"name":"x"', '"name":"x","name":"y","at":null,"n":null'), reason="row nests deeper than 20 levels or names a field twice"),
+    "a field twice": Shape(EVENT.replace('"name":"x","doc":{"a":1.10}', '"name":"x","name":"y"'), reason="row nests deeper than 20 levels or names a field twice"),
+    "a field twice, and as many fields as columns": Shape(EVENT.replace('"name":"x","doc":{"a":1.10}', '"name":"x","name":"y","at":null,"n":null,"doc":null'), reason="row nests deeper than 20 levels or names a field twice"),
     "heartbeat": Shape('{"ts_ms":1}'),
     "cut off": Shape(EVENT[:-9], reason="malformed JSON"),
 }  # fmt: skip
