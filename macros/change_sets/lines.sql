@@ -360,7 +360,7 @@
     select
       *,
       {{ version }} as _version,
-      {#- Lines have this in common, so that few need a look at each name. #}
+      {#- True for nearly every line. Such a line needs no search for other names, or for a name that occurs twice. #}
       coalesce(map_keys({{ row }}) = {{ versioned_collapsing.get_text_array_sql(known_fields) }}, false)
         as _has_known_fields
     from {{ typed }}
