@@ -21,14 +21,43 @@
   )) -%}
 {% endmacro %}
 
+{# What system.tables says about the table of a model, its tombstones, and the two tables that a full refresh builds
+   beside them; none for a table that does not exist. `leftover`: the names of all tables that a full refresh that died
+   has left. `staged`: all of them, and the tables staged beside the target, by identifier. #}
+{% macro read_tables_of(this) %}
+  {%- do return(versioned_collapsing.get_tables_of(this, versioned_collapsing.read_tables_beside(this))) -%}
+{% endmacro %}
+
+{% macro get_tables_of(this, found) %}
+  {%- set build = versioned_collapsing.get_helper_relation(this, 'build').identifier -%}
+  {%- set leftover = [] -%}
+  {%- for name in found if name == build or name.startswith(build ~ '__') -%}
+    {%- do leftover.append(name) -%}
+  {%- endfor -%}
+  {%- do return({
+      'target': found.get(this.identifier),
+      'tombstones': found.get(versioned_collapsing.get_tombstones_relation(this).identifier),
+      'build': found.get(build),
+      'build_tombstones': found.get(build ~ '__tombstones'),
+      'leftover': leftover,
+      'staged': found,
+  }) -%}
+{% endmacro %}
+
 {# The target and its lasting companions. #}
 {% macro get_relations_of(target_relation) %}
+  {%- do return(versioned_collapsing.get_relations_with_rows(target_relation) + [
+      versioned_collapsing.get_ledger_relation(target_relation),
+      versioned_collapsing.get_forgotten_relation(target_relation),
+  ]) -%}
+{% endmacro %}
+
+{# The target, and its companions with keys and values of its rows. #}
+{% macro get_relations_with_rows(target_relation) %}
   {%- do return([
       target_relation,
       versioned_collapsing.get_tombstones_relation(target_relation),
       versioned_collapsing.get_changes_relation(target_relation),
-      versioned_collapsing.get_ledger_relation(target_relation),
-      versioned_collapsing.get_forgotten_relation(target_relation),
   ]) -%}
 {% endmacro %}
 

@@ -201,9 +201,7 @@
 {% macro _read_known_keys_sql(table, key_columns, found, also, secret) -%}
   {%- set with_key = versioned_collapsing._read_tables_with_key({'relation': table, 'columns': key_columns}) -%}
   {%- set selects = [] -%}
-  {%- set own = [
-      table, versioned_collapsing.get_tombstones_relation(table), versioned_collapsing.get_changes_relation(table)
-  ] | selectattr('identifier', 'in', found) | list -%}
+  {%- set own = versioned_collapsing.get_relations_with_rows(table) | selectattr('identifier', 'in', found) | list -%}
   {%- for relation in own + versioned_collapsing._get_named_relations(table, also) if relation | string in with_key -%}
     {%- set values, names, staged = [], [], [] -%}
     {%- for column in versioned_collapsing._get_cast_key(key_columns, types=with_key[relation | string].types) -%}
@@ -263,13 +261,10 @@
 {% macro _remove_dropped_tables(relations, apply) %}
   {%- set conditions = [] -%}
   {%- for relation in relations -%}
-    {%- set companions = [
-        relation, versioned_collapsing.get_changes_relation(relation),
-        versioned_collapsing.get_tombstones_relation(relation),
-    ] | map(attribute='identifier') | list -%}
+    {%- set own = versioned_collapsing.get_relations_with_rows(relation) | map(attribute='identifier') -%}
     {%- do conditions.append(
         'database = ' ~ versioned_collapsing.quote_literal(relation.schema) ~ ' and (table in ('
-        ~ versioned_collapsing.quote_literals(companions) ~ ') or startsWith(table, '
+        ~ versioned_collapsing.quote_literals(own) ~ ') or startsWith(table, '
         ~ versioned_collapsing.quote_literal(relation.identifier ~ '__dbt_') ~ '))'
     ) -%}
   {%- endfor -%}
@@ -295,9 +290,7 @@
 {% macro _read_places(table, options, subject, views, also, apply) %}
   {%- set found = versioned_collapsing.read_tables_beside(table) -%}
   {%- set places = [] -%}
-  {%- for relation in [
-      table, versioned_collapsing.get_changes_relation(table), versioned_collapsing.get_tombstones_relation(table)
-  ] if relation.identifier in found -%}
+  {%- for relation in versioned_collapsing.get_relations_with_rows(table) if relation.identifier in found -%}
     {%- do places.append({
         'relation': relation, 'has_key': true, 'condition': subject.is_forgotten, 'is_ours': true, 'how': 'removed'
     }) -%}
@@ -509,9 +502,9 @@
   {%- else -%}
     {%- for change in ('delete where ' ~ place.condition, 'apply deleted mask')
         if versioned_collapsing.read_row_count(place.relation, place.condition, {'apply_deleted_mask': 0}) -%}
-      {%- do run_query(
-          'alter table ' ~ place.relation ~ ' ' ~ on_cluster_clause(place.relation) ~ ' ' ~ change ~ ' '
-          ~ versioned_collapsing.get_settings_sql(apply, {'mutations_sync': 2, 'allow_nondeterministic_mutations': 1})
+      {%- do versioned_collapsing.alter_table(
+          place.relation, change,
+          versioned_collapsing.get_settings_sql(apply, {'mutations_sync': 2, 'allow_nondeterministic_mutations': 1})
       ) -%}
     {%- endfor -%}
   {%- endif -%}

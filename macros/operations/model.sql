@@ -69,6 +69,23 @@
   {%- do return(options) -%}
 {% endmacro %}
 
+{# Takes the lock for an operation that writes to the table of a model. Returns the table, its options and columns, and
+   the apply. #}
+{% macro begin_operation(operation, model) %}
+  {%- set node = versioned_collapsing.get_collapsing_node(operation, model) -%}
+  {%- set table = versioned_collapsing.read_collapsing_table(operation, node) -%}
+  {%- set options = versioned_collapsing.get_valid_options(node) -%}
+  {%- set apply = versioned_collapsing.get_apply(
+      node, table, options={'old_state': 'stream', 'change_feed': options.change_feed}
+  ) -%}
+  {%- do versioned_collapsing.prepare_ledger(table) -%}
+  {%- do versioned_collapsing.acquire_lock(table, apply) -%}
+  {%- set ledger = versioned_collapsing.read_restored_ledger(table, options, node, apply) -%}
+  {%- set apply = dict(apply, number=ledger.number + 1) -%}
+  {%- do versioned_collapsing.validate_finished(operation, table, node, ledger, apply) -%}
+  {%- do return((table, options, versioned_collapsing.read_described_columns(table, options), apply)) -%}
+{% endmacro %}
+
 {# If a run died while it wrote, the model must complete that run first. #}
 {% macro validate_finished(operation, table, node, ledger, apply) %}
   {%- if ledger.unfinished -%}

@@ -2,18 +2,7 @@
    that correct them; these rows correct views on the table too. It compares whole rows, and does not rely on merges.
    Without `dry_run: false` it only reports what it would write, as an error, so that the exit code shows it. #}
 {% macro rebalance(model, dry_run=true) %}
-  {%- set node = versioned_collapsing.get_collapsing_node('rebalance', model) -%}
-  {%- set table = versioned_collapsing.read_collapsing_table('rebalance', node) -%}
-  {%- set options = versioned_collapsing.get_valid_options(node) -%}
-  {%- set apply = versioned_collapsing.get_apply(
-      node, table, options={'old_state': 'stream', 'change_feed': options.change_feed}
-  ) -%}
-  {%- do versioned_collapsing.prepare_ledger(table) -%}
-  {%- do versioned_collapsing.acquire_lock(table, apply) -%}
-  {%- set ledger = versioned_collapsing.read_restored_ledger(table, options, node, apply) -%}
-  {%- set apply = dict(apply, number=ledger.number + 1) -%}
-  {%- do versioned_collapsing.validate_finished('rebalance', table, node, ledger, apply) -%}
-  {%- set columns = versioned_collapsing.read_described_columns(table, options) -%}
+  {%- set table, options, columns, apply = versioned_collapsing.begin_operation('rebalance', model) -%}
   {%- set repairs = versioned_collapsing.read_repairs_sql(table, options, columns) -%}
   {%- set found = versioned_collapsing.read_repair_counts(options, repairs) -%}
   {%- if found.broken_keys and not dry_run -%}

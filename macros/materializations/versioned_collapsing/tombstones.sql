@@ -153,26 +153,3 @@
     {%- do versioned_collapsing.alter_table(tombstones, 'modify ttl _remembered_at + ' ~ interval) -%}
   {%- endif -%}
 {% endmacro %}
-
-{# What system.tables says about the table of a model, its tombstones, and the two tables that a full refresh builds
-   beside them; none for a table that does not exist. `leftover`: the names of all tables that a full refresh that died
-   has left. `staged`: all of them, and the tables staged beside the target, by identifier. #}
-{% macro read_tables_of(this) %}
-  {%- do return(versioned_collapsing.get_tables_of(this, versioned_collapsing.read_tables_beside(this))) -%}
-{% endmacro %}
-
-{% macro get_tables_of(this, found) %}
-  {%- set build = versioned_collapsing.get_helper_relation(this, 'build').identifier -%}
-  {%- set leftover = [] -%}
-  {%- for name in found if name == build or name.startswith(build ~ '__') -%}
-    {%- do leftover.append(name) -%}
-  {%- endfor -%}
-  {%- do return({
-      'target': found.get(this.identifier),
-      'tombstones': found.get(versioned_collapsing.get_tombstones_relation(this).identifier),
-      'build': found.get(build),
-      'build_tombstones': found.get(build ~ '__tombstones'),
-      'leftover': leftover,
-      'staged': found,
-  }) -%}
-{% endmacro %}

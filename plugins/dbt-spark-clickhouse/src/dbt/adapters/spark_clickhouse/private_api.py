@@ -80,6 +80,15 @@ class Symbol:
         self.of(owner)
         setattr(owner, self.name, value)
 
+    def wrap_once(self, wrap: Callable[[Any], Callable[..., Any]]) -> None:
+        """Replace the function at home with what ``wrap`` makes of it, unless that has been done before."""
+        home = self.home()
+        stock = self.of(home)
+        if not getattr(stock, "is_of_adapter", False):
+            wrapped = wrap(stock)
+            vars(wrapped)["is_of_adapter"] = True
+            self.replace(home, wrapped)
+
     def call(self, java_object: Any, *arguments: Any) -> Any:
         """Call a method of an object in Spark's JVM. Whether the method exists shows only in the call."""
         from py4j.protocol import Py4JError
@@ -228,39 +237,35 @@ def node_config(node: Any) -> Any:
 
 def keep_parsed_despite(variables: frozenset[str]) -> None:
     """Let dbt parse the project anew only if other variables than these have changed on the command line."""
-    loader = _STATE_CHECK.home()
-    stock = _STATE_CHECK.of(loader)
-    if getattr(stock, "is_of_adapter", False):
-        return
 
-    def state_check(self: Any) -> Any:
-        config = self.root_project
-        given = _VARIABLES.of(config)
-        _VARIABLES.replace(config, {name: value for name, value in given.items() if name not in variables})
-        try:
-            return stock(self)
-        finally:
-            _VARIABLES.replace(config, given)
+    def wrap(stock: Any) -> Callable[[Any], Any]:
+        def state_check(self: Any) -> Any:
+            config = self.root_project
+            given = _VARIABLES.of(config)
+            _VARIABLES.replace(config, {name: value for name, value in given.items() if name not in variables})
+            try:
+                return stock(self)
+            finally:
+                _VARIABLES.replace(config, given)
 
-    vars(state_check)["is_of_adapter"] = True
-    _STATE_CHECK.replace(loader, state_check)
+        return state_check
+
+    _STATE_CHECK.wrap_once(wrap)
 
 
 def keep_written_manifest(commands: frozenset[str]) -> None:
     """Let the given commands of dbt, which write `manifest.json` when they end, not write it before they begin as well
     if it is already that of the project as dbt has parsed it."""
-    module = _WRITE_MANIFEST.home()
-    stock = _WRITE_MANIFEST.of(module)
-    if getattr(stock, "is_of_adapter", False):
-        return
     _TASK_OF_NODES.of(_TASK_OF_NODES.home())  # imports the stock function, with which it writes at the end
 
-    def write_unless_written(manifest: Any, target_path: str, *arguments: Any, **options: Any) -> None:
-        if get_flags().WHICH not in commands or not _is_written(Path(target_path)):
-            stock(manifest, target_path, *arguments, **options)
+    def wrap(stock: Any) -> Callable[..., None]:
+        def write_unless_written(manifest: Any, target_path: str, *arguments: Any, **options: Any) -> None:
+            if get_flags().WHICH not in commands or not _is_written(Path(target_path)):
+                stock(manifest, target_path, *arguments, **options)
 
-    vars(write_unless_written)["is_of_adapter"] = True
-    _WRITE_MANIFEST.replace(module, write_unless_written)
+        return write_unless_written
+
+    _WRITE_MANIFEST.wrap_once(wrap)
 
 
 def _is_written(target: Path) -> bool:
@@ -285,23 +290,21 @@ class CompiledTexts(Protocol):
 
 def keep_compiled(known: CompiledTexts) -> None:
     """Let dbt compile only those texts of Jinja that ``known`` lacks, and keep their code there."""
-    environment = _COMPILE.home()
-    stock = _COMPILE.of(environment)
-    if getattr(stock, "is_of_adapter", False):
-        return
 
-    def compile_unknown(self: Any, source: Any, *arguments: Any, **options: Any) -> Any:
-        if arguments or options or not isinstance(source, str):
-            return stock(self, source, *arguments, **options)
-        kind = type(self).__name__
-        code = known.get(kind, source)
-        if code is None:
-            code = stock(self, source)
-            known.keep(kind, source, code)
-        return code
+    def wrap(stock: Any) -> Callable[..., Any]:
+        def compile_unknown(self: Any, source: Any, *arguments: Any, **options: Any) -> Any:
+            if arguments or options or not isinstance(source, str):
+                return stock(self, source, *arguments, **options)
+            kind = type(self).__name__
+            code = known.get(kind, source)
+            if code is None:
+                code = stock(self, source)
+                known.keep(kind, source, code)
+            return code
 
-    vars(compile_unknown)["is_of_adapter"] = True
-    _COMPILE.replace(environment, compile_unknown)
+        return compile_unknown
+
+    _COMPILE.wrap_once(wrap)
 
 
 # dbt-clickhouse and clickhouse-connect
@@ -601,16 +604,22 @@ SYMBOLS = tuple(found for found in list(vars().values()) if isinstance(found, Sy
 # Public attributes of dbt's nodes that not every node has: where they are read, a missing one is no error. A test
 # notices when dbt renames one.
 _NODES = "dbt.contracts.graph.nodes"
-OPTIONAL_OF_NODES = (
-    Symbol("dbt-core", f"{_NODES}:ModelNode", "compiled"),
-    Symbol("dbt-core", f"{_NODES}:ModelNode", "database"),
-    Symbol("dbt-core", f"{_NODES}:ModelNode", "defer_relation"),
-    Symbol("dbt-core", f"{_NODES}:ModelNode", "depends_on"),
-    Symbol("dbt-core", f"{_NODES}:ModelNode", "depends_on_nodes"),
-    Symbol("dbt-core", f"{_NODES}:ModelNode", "identifier"),
-    Symbol("dbt-core", f"{_NODES}:ModelNode", "is_ephemeral_model"),
-    Symbol("dbt-core", f"{_NODES}:ModelNode", "language"),
-    Symbol("dbt-core", f"{_NODES}:ModelNode", "resource_type"),
-    Symbol("dbt-core", f"{_NODES}:SourceDefinition", "external"),
-    Symbol("dbt-core", f"{_NODES}:UnitTestNode", "tested_node_unique_id"),
+OPTIONAL_OF_NODES = tuple(
+    Symbol("dbt-core", f"{_NODES}:{node}", name)
+    for node, names in {
+        "ModelNode": (
+            "compiled",
+            "database",
+            "defer_relation",
+            "depends_on",
+            "depends_on_nodes",
+            "identifier",
+            "is_ephemeral_model",
+            "language",
+            "resource_type",
+        ),
+        "SourceDefinition": ("external",),
+        "UnitTestNode": ("tested_node_unique_id",),
+    }.items()
+    for name in names
 )
