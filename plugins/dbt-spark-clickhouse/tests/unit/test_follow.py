@@ -77,6 +77,28 @@ def test_a_run_that_fails_is_told_of(is_once: bool, tmp_path: Path, monkeypatch:
     assert json.loads(health.read_text())["state"] == ("failing" if is_once else "ended")
 
 
+def test_a_run_logs_no_statements_unless_somebody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[list[str]] = []
+
+    class Runner:
+        def __init__(self, manifest: Any) -> None:
+            pass
+
+        def invoke(self, arguments: list[str]) -> Any:
+            given.append(arguments)
+            return SimpleNamespace(success=True, exception=None, result=None)
+
+    monkeypatch.setattr(follow, "dbtRunner", Runner)
+    for asked in ([], ["--log-level-file", "debug"]):
+        options = follow.Options.of(["--once", "--project-dir", str(tmp_path), *asked])
+        follower = follow.Follower(options, follow.Stopper())
+        monkeypatch.setattr(follower, "read_project", lambda: True)
+        monkeypatch.setattr(follower, "manifest_of_run", lambda: None)
+        assert follower.follow() == 0
+    levels = [[word for word in arguments if word in ("info", "debug")] for arguments in given]
+    assert levels == [["info"], ["info", "debug"]]  # dbt takes the last one
+
+
 @pytest.mark.parametrize("option", ["--every", "--memory"])
 def test_a_negative_number_is_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
