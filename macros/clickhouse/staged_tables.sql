@@ -57,7 +57,7 @@
   {%- do return([
       target_relation,
       versioned_collapsing.get_tombstones_relation(target_relation),
-      versioned_collapsing.get_changes_relation(target_relation),
+      versioned_collapsing.get_feed_relation(target_relation),
   ]) -%}
 {% endmacro %}
 

@@ -197,7 +197,7 @@
 {% endmacro %}
 
 {# The change feed of a target: the signed rows of each apply. #}
-{% macro get_changes_relation(target_relation) %}
+{% macro get_feed_relation(target_relation) %}
   {%- do return(
       target_relation.incorporate(path={'identifier': target_relation.identifier ~ '__feed'}, type='table')
   ) -%}

@@ -11,7 +11,7 @@
 {% macro read_history(caller_name, relation, has_lives=false, sign=none, unique_key=none, version_column=none) %}
   {%- if not execute -%}{%- do return(none) -%}{%- endif -%}
   {%- set table = api.Relation.create(schema=relation.schema, identifier=relation.identifier) -%}
-  {%- set changes = versioned_collapsing.get_changes_relation(table) -%}
+  {%- set changes = versioned_collapsing.get_feed_relation(table) -%}
   {%- set described = versioned_collapsing.read_feed_columns(table, changes) -%}
   {%- if not described.table -%}{%- do return(none) -%}{%- endif -%}
   {%- set options = versioned_collapsing._get_options_of(table) -%}

@@ -443,7 +443,7 @@
    repeated, and ends with the same numbers. History needs all rows of an apply, and these are all of them now. #}
 {% macro _settle_accounts(table, options, subject, apply) %}
   {%- set ledger = versioned_collapsing.get_ledger_relation(table) -%}
-  {%- set feed = versioned_collapsing.get_changes_relation(table) -%}
+  {%- set feed = versioned_collapsing.get_feed_relation(table) -%}
   {%- set run_id = versioned_collapsing.quote_literal(apply.run_id) -%}
   {%- do versioned_collapsing.keep_lock(apply) -%}
   {%- set is_counted = "status = 'forgotten' and apply = 0 and run_id = " ~ run_id -%}

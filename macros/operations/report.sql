@@ -192,7 +192,7 @@
 {# The space that a table and its helper tables take on disk. #}
 {% macro get_report_storage_sql(table) -%}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(table).identifier -%}
-  {%- set feed = versioned_collapsing.get_changes_relation(table).identifier -%}
+  {%- set feed = versioned_collapsing.get_feed_relation(table).identifier -%}
   {%- set staged = table.identifier ~ '__dbt_' -%}
   select
     multiIf(

@@ -9,14 +9,14 @@
   ).get('data_type') -%}
   {%- do versioned_collapsing.validate_wider_version(table, options, stored, declared, apply) -%}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(table) -%}
-  {%- set feed = versioned_collapsing.get_changes_relation(table) -%}
+  {%- set feed = versioned_collapsing.get_feed_relation(table) -%}
   {%- set found = versioned_collapsing.read_tables(versioned_collapsing.get_relations_with_rows(table)) -%}
   {%- set version = versioned_collapsing.quote_name(options.version) ~ ' ' -%}
   {%- for relation, altered in [
       (tombstones, [version ~ 'SimpleAggregateFunction(max, ' ~ declared ~ ')']),
       (feed, [version ~ declared, '_changed_version ' ~ declared]),
       (table, [version ~ declared]),
-  ] if relation.identifier in found -%}
+  ] if relation == table or relation.identifier in found -%}
     {%- do versioned_collapsing.alter_table(
         relation, 'modify column ' ~ altered | join(', modify column '), versioned_collapsing.get_settings_sql()
     ) -%}

@@ -315,7 +315,7 @@
 {# Removes the note about the rows that a feed begins with. When a table is adopted, its feed cannot tell how the table
    began. #}
 {% macro forget_begin_of_feed(target_relation) %}
-  {%- set feed = versioned_collapsing.get_changes_relation(target_relation) -%}
+  {%- set feed = versioned_collapsing.get_feed_relation(target_relation) -%}
   {%- if versioned_collapsing.read_feed_columns(target_relation, feed).feed -%}
     {%- do versioned_collapsing.comment_table(feed, versioned_collapsing.get_feed_comment(target_relation)) -%}
   {%- endif -%}

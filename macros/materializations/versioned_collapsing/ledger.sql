@@ -303,7 +303,7 @@
 
 {# The highest apply number in the change feed of a table; 0 if there is no feed. #}
 {% macro read_last_fed_apply(target_relation) %}
-  {%- set feed = versioned_collapsing.get_changes_relation(target_relation) -%}
+  {%- set feed = versioned_collapsing.get_feed_relation(target_relation) -%}
   {%- if load_cached_relation(feed) is none
       or not versioned_collapsing.read_feed_columns(target_relation, feed).feed -%}
     {%- do return(0) -%}
@@ -317,7 +317,7 @@
 
 {% macro _get_fed_applies_sql(target_relation, first) -%}
   select distinct _apply
-  from {{ versioned_collapsing.get_changes_relation(target_relation) }}
+  from {{ versioned_collapsing.get_feed_relation(target_relation) }}
   where _apply >= {{ first }}
   order by _apply
   {{ versioned_collapsing.get_settings_sql() }}
@@ -330,7 +330,7 @@
   {%- set sign = versioned_collapsing.quote_name(options.sign) -%}
   {%- set changed -%}
     select {{ state }}, sum({{ sign }}) as _dbt_net
-    from {{ versioned_collapsing.get_changes_relation(target_relation) }}
+    from {{ versioned_collapsing.get_feed_relation(target_relation) }}
     where _apply = {{ number }}
     group by {{ state }}
     having _dbt_net <> 0
@@ -489,7 +489,7 @@
       'staged': {},
       'number': 0,
       'forgotten': 0,
-      'feed_relation': versioned_collapsing.get_changes_relation(locked_relation),
+      'feed_relation': versioned_collapsing.get_feed_relation(locked_relation),
       'feed': versioned_collapsing.get_change_feed(locked_relation, options, model) if options else none,
   }) -%}
 {% endmacro %}

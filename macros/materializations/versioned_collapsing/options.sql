@@ -76,7 +76,7 @@
   {%- set option = options.change_feed | default('auto') -%}
   {%- if option is sameas false or (option == 'auto' and not views) -%}{%- do return(none) -%}{%- endif -%}
   {%- do return({
-      'relation': versioned_collapsing.get_changes_relation(target_relation),
+      'relation': versioned_collapsing.get_feed_relation(target_relation),
       'is_history': option != 'auto',
       'interval': none if option is boolean else versioned_collapsing.get_interval_sql(option),
       'views': views,

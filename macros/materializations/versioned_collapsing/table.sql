@@ -351,7 +351,7 @@
     ) -%}
     {%- do versioned_collapsing._warn_of_a_name_alike(existing_relation, column.name, stored) -%}
   {%- endfor -%}
-  {%- set feed_relation = versioned_collapsing.get_changes_relation(existing_relation) -%}
+  {%- set feed_relation = versioned_collapsing.get_feed_relation(existing_relation) -%}
   {%- set described = versioned_collapsing.read_feed_columns(existing_relation, feed_relation) if added else {} -%}
   {%- if added -%}
     {%- do log(

@@ -69,7 +69,7 @@
 {# Reads only the applies to the table that has the name now: a full refresh that died may have left others. #}
 {% macro _get_changed_rows_sql(source, state, described) -%}
   select {{ versioned_collapsing.quote_names(described[source.position].table | map(attribute='name')) }}
-  from {{ versioned_collapsing.get_changes_relation(source.relation) }}
+  from {{ versioned_collapsing.get_feed_relation(source.relation) }}
   where _apply in (
     select apply
     from {{ versioned_collapsing.get_ledger_relation(source.relation) }}

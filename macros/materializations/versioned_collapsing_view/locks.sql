@@ -14,7 +14,7 @@
   {%- do return(dict(
       apply,
       lock={'relation': relation, 'run_id': apply.run_id} if takes_lock else none,
-      feed_relation=versioned_collapsing.get_changes_relation(source.relation),
+      feed_relation=versioned_collapsing.get_feed_relation(source.relation),
       feed=versioned_collapsing.get_change_feed(source.relation, source.options, source.node)
   )) -%}
 {% endmacro %}

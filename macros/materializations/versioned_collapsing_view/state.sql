@@ -57,7 +57,7 @@
   {%- set described = [] -%}
   {%- for source in sources -%}
     {%- do described.append(versioned_collapsing.read_feed_columns(
-        source.relation, versioned_collapsing.get_changes_relation(source.relation)
+        source.relation, versioned_collapsing.get_feed_relation(source.relation)
     )) -%}
   {%- endfor -%}
   {%- do return(described) -%}
@@ -83,7 +83,7 @@
   {%- set applies = versioned_collapsing.get_applies_sql({
       'ledger': versioned_collapsing.get_ledger_relation(source.relation),
       'uuid': versioned_collapsing.get_table_uuid_sql(source.relation),
-      'feed': versioned_collapsing.get_changes_relation(source.relation),
+      'feed': versioned_collapsing.get_feed_relation(source.relation),
   }, used + 1) -%}
   {%- do return(versioned_collapsing.read_row_count(
       versioned_collapsing.get_subquery_sql(applies), 'not is_complete and apply <= ' ~ last

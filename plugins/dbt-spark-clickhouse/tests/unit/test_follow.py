@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -77,7 +78,20 @@ def test_a_run_that_fails_is_told_of(is_once: bool, tmp_path: Path, monkeypatch:
     assert json.loads(health.read_text())["state"] == ("failing" if is_once else "ended")
 
 
-def test_a_run_logs_no_statements_unless_somebody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("asked", "variables", "is_info"),
+    [
+        ([], {}, True),
+        (["--log-level-file", "debug"], {}, False),
+        (["--log-level=debug"], {}, False),
+        ([], {"DBT_LOG_LEVEL_FILE": "none"}, False),
+        ([], {"DBT_ENGINE_LOG_LEVEL": "error"}, False),
+        ([], {"DBT_LOG_LEVEL_OF_MINE": "error"}, True),
+    ],
+)
+def test_a_run_logs_no_statements_unless_somebody_sets_a_level(
+    asked: list[str], variables: dict[str, str], is_info: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     given: list[list[str]] = []
 
     class Runner:
@@ -89,14 +103,16 @@ def test_a_run_logs_no_statements_unless_somebody_asks(tmp_path: Path, monkeypat
             return SimpleNamespace(success=True, exception=None, result=None)
 
     monkeypatch.setattr(follow, "dbtRunner", Runner)
-    for asked in ([], ["--log-level-file", "debug"]):
-        options = follow.Options.of(["--once", "--project-dir", str(tmp_path), *asked])
-        follower = follow.Follower(options, follow.Stopper())
-        monkeypatch.setattr(follower, "read_project", lambda: True)
-        monkeypatch.setattr(follower, "manifest_of_run", lambda: None)
-        assert follower.follow() == 0
-    levels = [[word for word in arguments if word in ("info", "debug")] for arguments in given]
-    assert levels == [["info"], ["info", "debug"]]  # dbt takes the last one
+    for name in [name for name in os.environ if "LOG_LEVEL" in name]:
+        monkeypatch.delenv(name)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    options = follow.Options.of(["--once", "--project-dir", str(tmp_path), *asked])
+    follower = follow.Follower(options, follow.Stopper())
+    monkeypatch.setattr(follower, "read_project", lambda: True)
+    monkeypatch.setattr(follower, "manifest_of_run", lambda: None)
+    assert follower.follow() == 0
+    assert ("info" in given[0]) is is_info
 
 
 @pytest.mark.parametrize("option", ["--every", "--memory"])

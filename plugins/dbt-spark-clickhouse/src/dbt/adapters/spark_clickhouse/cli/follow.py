@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -32,9 +33,6 @@ HEARTBEAT = 10.0  # seconds between two signs of life
 SHARE_OF_LOOKS = 0.01  # of the time; a look takes longer the more batches have landed
 # How many times in a row the processes before this one have failed.
 FAILURES = "DBT_SPARK_CLICKHOUSE_FAILURES"
-# Writing the manifest and the results takes a second, and the statements of a run fill a megabyte of dbt's log. Nobody
-# reads them.
-DEFAULTS = ("--no-write-json", "--log-level-file", "info")
 GOOD = ("success", "pass", "no-op", "skipped", "warn")
 FAILED, MISUSED = 1, 2
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -276,11 +274,17 @@ class Follower:
         began = time.monotonic()
         runner = dbtRunner(manifest=self.manifest_of_run())
         self._spare, self._tried = None, landed
-        outcome = runner.invoke(["--quiet", "run", *DEFAULTS, *self.options.dbt])
+        # Writing the manifest and the results takes a second, and nobody reads them.
+        outcome = runner.invoke(["--quiet", "run", "--no-write-json", *self._log_level(), *self.options.dbt])
         self._is_misused = isinstance(outcome.exception, DbtUsageException)
         self._went_on = any(_is_applied(result) for result in _results(outcome))
         say(_in_one_line(outcome, time.monotonic() - began, self._zones.batches(), landed))
         return bool(outcome.success)
+
+    def _log_level(self) -> list[str]:
+        """A level for dbt's log, if nobody has set one: by default, the statements of a run fill a megabyte."""
+        level = re.compile(r"--log-level(-file)?(=.*)?|DBT_(ENGINE_)?LOG_LEVEL(_FILE)?")
+        return [] if any(map(level.fullmatch, [*self.options.dbt, *os.environ])) else ["--log-level-file", "info"]
 
     def _tell(self, state: str, waiting: Seen | None = None) -> None:
         """Write the health file: when the state changes, and every few seconds."""
