@@ -69,8 +69,8 @@
   {%- do return(options) -%}
 {% endmacro %}
 
-{# Takes the lock for an operation that writes to the table of a model. Returns the table, its options and columns, and
-   the apply. #}
+{# Takes the lock for an operation that writes to the table of a model. Returns the node, the table, its options and
+   columns, and the apply. #}
 {% macro begin_operation(operation, model) %}
   {%- set node = versioned_collapsing.get_collapsing_node(operation, model) -%}
   {%- set table = versioned_collapsing.read_collapsing_table(operation, node) -%}
@@ -83,7 +83,7 @@
   {%- set ledger = versioned_collapsing.read_restored_ledger(table, options, node, apply) -%}
   {%- set apply = dict(apply, number=ledger.number + 1) -%}
   {%- do versioned_collapsing.validate_finished(operation, table, node, ledger, apply) -%}
-  {%- do return((table, options, versioned_collapsing.read_described_columns(table, options), apply)) -%}
+  {%- do return((node, table, options, versioned_collapsing.read_described_columns(table, options), apply)) -%}
 {% endmacro %}
 
 {# If a run died while it wrote, the model must complete that run first. #}

@@ -2,11 +2,9 @@
    an integer of more bits. The rows stay, and old versions stay below new ones. The table is altered last, so that an
    interrupted operation can be run again. #}
 {% macro widen_version(model) %}
-  {%- set table, options, columns, apply = versioned_collapsing.begin_operation('widen_version', model) -%}
+  {%- set node, table, options, columns, apply = versioned_collapsing.begin_operation('widen_version', model) -%}
   {%- set stored = versioned_collapsing.get_version_column(options, columns).type -%}
-  {%- set declared = versioned_collapsing.get_collapsing_node('widen_version', model).columns.get(
-      options.version, {}
-  ).get('data_type') -%}
+  {%- set declared = node.columns.get(options.version, {}).get('data_type') -%}
   {%- do versioned_collapsing.validate_wider_version(table, options, stored, declared, apply) -%}
   {%- set tombstones = versioned_collapsing.get_tombstones_relation(table) -%}
   {%- set feed = versioned_collapsing.get_feed_relation(table) -%}
