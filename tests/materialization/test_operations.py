@@ -288,6 +288,12 @@ class TestWidenVersion:
         )
         table.apply(new)
         table.check([(1, 0, 10, 2**64), (2, 0, 2, 10), (4, 0, 40, 2**100)])
+        fed = "select max(_version), max(_changed_version) from target__feed"
+        assert table.query(fed) == [(2**100, 2**100)]
+        table.apply([(4, 0, 40, 2**101, True)])
+        assert table.tombstones() == {3: 11, 4: 2**101}
+        table.apply([(4, 0, 41, 2**100 + 1)])
+        table.check([(1, 0, 10, 2**64), (2, 0, 2, 10)])
         assert "_version is Int128 in `widened`.`target`, and the model declares Int128." in refused(
             table, "widen_version"
         )

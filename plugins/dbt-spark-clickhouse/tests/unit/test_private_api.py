@@ -537,3 +537,31 @@ def test_each_folder_imports_only_those_before_it() -> None:
 
 def test_client_of_dbt_clickhouse_is_abstract_where_the_embedded_one_fills_in() -> None:
     assert ChClientWrapper.__abstractmethods__ >= {"_create_client", "_set_client_database"}
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "replace"),
+    [
+        (ManifestLoader, "build_manifest_state_check", lambda: private_api.keep_parsed_despite(frozenset())),
+        (dbt.parser.manifest, "write_manifest", lambda: private_api.keep_written_manifest(frozenset())),
+        (
+            dbt_common.clients.jinja.MacroFuzzEnvironment,
+            "compile",
+            lambda: private_api.keep_compiled(cast(Any, None)),
+        ),
+    ],
+)
+def test_a_function_of_dbt_is_replaced_once(
+    owner: Any, name: str, replace: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One process makes many adapters."""
+
+    def stock() -> None:
+        pass
+
+    monkeypatch.setattr(owner, name, stock)
+    replace()
+    replaced = getattr(owner, name)
+    assert replaced is not stock
+    replace()
+    assert getattr(owner, name) is replaced
