@@ -2,7 +2,7 @@
    that correct them; these rows correct views on the table too. It compares whole rows, and does not rely on merges.
    Without `dry_run: false` it only reports what it would write, as an error, so that the exit code shows it. #}
 {% macro rebalance(model, dry_run=true) %}
-  {%- set node, table, options, columns, apply = versioned_collapsing.begin_operation('rebalance', model) -%}
+  {%- set table, options, columns, apply = versioned_collapsing.begin_operation('rebalance', model)[1:] -%}
   {%- set repairs = versioned_collapsing.read_repairs_sql(table, options, columns) -%}
   {%- set found = versioned_collapsing.read_repair_counts(options, repairs) -%}
   {%- if found.broken_keys and not dry_run -%}
