@@ -298,6 +298,25 @@ class TestWidenVersion:
             table, "widen_version"
         )
 
+    def test_a_table_that_somebody_altered(self, make_project: MakeProject) -> None:
+        project = make_project("altered")
+        table = Table(project, COLUMNS, partition_by="part", change_feed=True)
+        table.apply([(1, 0, 1, 10), (2, 0, 2, 10), (3, 0, 3, 10)])
+        project.command("alter table target modify column _version Int128")
+        project.declare("target", {"_version": "Int128"})
+        table.columns = COLUMNS.replace("_version Int64", "_version Int128")
+        deletes = [(1, 0, 1, 2**64, True), (2, 0, 2, 2**100, True)]
+        said = table.fail(deletes)
+        told = "_version is Int128 in `altered`.`target`, and `altered`.`target__tombstones`, which remembers deletes, "
+        assert told + "has another type for it. Give it the same: " in said
+        project.command(said.rpartition("Give it the same: ")[2].splitlines()[0])
+        table.apply(deletes)
+        assert table.tombstones() == {1: 2**64, 2: 2**100}
+        changed = table.query("select id, _changed_version from target__feed where _sign = -1 order by id")
+        assert changed == [(1, 2**64), (2, 2**100)]
+        table.apply([(1, 0, 9, 2**64 - 1)])
+        table.check([(3, 0, 3, 10)])
+
     def test_what_does_not_hold_the_versions(self, make_project: MakeProject) -> None:
         table = make(make_project, "narrowed")
         said = refused(table, "widen_version")

@@ -64,8 +64,10 @@
   {%- set described = versioned_collapsing.read_feed_columns(target_relation, apply.feed.relation) -%}
   {%- do versioned_collapsing.validate_feed_columns(target_relation, described.table, apply) -%}
   {%- do versioned_collapsing.validate_feed_place(described, apply) -%}
+  {%- set version = described.table | selectattr('name', 'equalto', options.version) | first -%}
   {%- set altered = [] -%}
-  {%- for column in described.table if described.feed.get(column.name, column.type) != column.type -%}
+  {%- for column in described.table + [dict(version, name='_changed_version')]
+      if described.feed.get(column.name, column.type) != column.type -%}
     {%- do altered.append(column) -%}
   {%- endfor -%}
   {%- if not described.feed or (altered and not versioned_collapsing._read_has_rows_of(target_relation, apply)) -%}

@@ -18,8 +18,24 @@
     ) -%}
   {%- endfor -%}
   {%- do return(
-      problems + versioned_collapsing.get_schema_change_problems(existing_relation, stored, options, columns, model)
+      problems + versioned_collapsing._get_tombstones_problems(existing_relation, found.tombstones, stored, options)
+      + versioned_collapsing.get_schema_change_problems(existing_relation, stored, options, columns, model)
   ) -%}
+{% endmacro %}
+
+{# ClickHouse cuts a version to the type in which the tombstones remember it, without an error. #}
+{% macro _get_tombstones_problems(existing_relation, tombstones, stored, options) %}
+  {%- set type = 'SimpleAggregateFunction(max, ' ~ stored[options.version] ~ ')' -%}
+  {%- if not tombstones or options.version not in stored
+      or type ~ ', `_remembered_at`' in tombstones.create_table_query -%}
+    {%- do return([]) -%}
+  {%- endif -%}
+  {%- set relation = versioned_collapsing.get_tombstones_relation(existing_relation) -%}
+  {%- do return([
+      options.version ~ " is " ~ stored[options.version] ~ " in " ~ existing_relation ~ ", and " ~ relation
+      ~ ", which remembers deletes, has another type for it. Give it the same: alter table " ~ relation
+      ~ " modify column " ~ versioned_collapsing.quote_name(options.version) ~ " " ~ type
+  ]) -%}
 {% endmacro %}
 
 {# For each option, what the model wants and what the table has. Both are in ClickHouse's own spelling: it stores
