@@ -52,7 +52,14 @@
     {%- do control.update({'_unset': versioned_collapsing._get_unset_sql(toasted, missing_fields == 'keep')}) -%}
   {%- endif -%}
   {%- set lines = versioned_collapsing.get_lines_sql(source, versioned_collapsing.read_has_landed(source)) -%}
+  {%- set lines = '/* lines */ ' ~ lines ~ ' /* end of lines */' -%}
   /* all lines */
+  {%- if not tables %}
+  {{ versioned_collapsing.get_template_comment({
+      'key': key, 'columns': columns, 'required': required, 'version': version, 'servers': servers, 'epochs': epochs,
+      'encodings': encodings, 'ranges': ranges, 'toasted': toasted, 'unavailable_value': unavailable_value,
+  }) }}
+  {%- endif %}
   with images as (
     {{ versioned_collapsing.get_envelopes_sql(
         lines, key, places, columns, encodings, unavailable_value, tables

@@ -193,20 +193,32 @@
   )
 {%- endmacro %}
 
-{# The SQL of a parser without what reads other forms than plain envelopes, see get_is_other_form_sql. None if there is
-   nothing of the kind, or if there is anything around the parser: that might leave out lines of other forms. #}
-{% macro get_sql_of_plain_envelopes(sql) %}
+{# The SQL of a parser, if a view's query is that and no more: what is around it might leave out lines. Else none. #}
+{% macro get_parser_sql(query) %}
   {%- set comment = '(?:\\s|/\\*(?! all lines )(?:(?!\\*/).)*\\*/)*' -%}
   {%- set parsers = modules.re.findall(
-      '(?s)^' ~ comment ~ '(/\\* all lines \\*/.*/\\* end of all lines \\*/)' ~ comment ~ '$', sql
+      '(?s)^' ~ comment ~ '(/\\* all lines \\*/.*/\\* end of all lines \\*/)' ~ comment ~ '$', query
   ) -%}
-  {%- if not parsers or parsers[0].count('/* all lines */') > 1 -%}
-    {%- do return(none) -%}
-  {%- endif -%}
+  {%- do return(parsers[0] if parsers and parsers[0].count('/* all lines */') == 1 else none) -%}
+{% endmacro %}
+
+{# The SQL of a parser without what reads other forms than plain envelopes, see get_is_other_form_sql. None if there is
+   nothing of the kind. #}
+{% macro get_sql_of_plain_envelopes(parser) %}
   {%- set plain, times = modules.re.subn(
-      '(?s)/\\* other forms \\*/.*?/\\* end of other forms \\*/', "'{\"op\":\"!another form\"}'", parsers[0]
+      '(?s)/\\* other forms \\*/.*?/\\* end of other forms \\*/', "'{\"op\":\"!another form\"}'", parser
   ) -%}
   {%- do return(plain if times else none) -%}
+{% endmacro %}
+
+{# The lines that a parser reads, and its SQL for other lines in their place, which have a `_line_id`. #}
+{% macro get_lines_of_parser(parser) %}
+  {%- do return(modules.re.findall('(?s)/\\* lines \\*/(.*)/\\* end of lines \\*/', parser)[0]) -%}
+{% endmacro %}
+
+{% macro get_parser_of_lines(parser, lines) %}
+  {%- set before, after = parser.split('/* lines */')[0], parser.split('/* end of lines */')[1] -%}
+  {%- do return((before ~ lines ~ after) | replace('/* _line_id, */', '_line_id,')) -%}
 {% endmacro %}
 
 {# Whether a parsed line has a form that get_sql_of_plain_envelopes does not read. #}

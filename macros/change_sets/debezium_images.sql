@@ -21,6 +21,7 @@
     {%- do before.update({name: "_before['" ~ name ~ "']"}) -%}
   {%- endfor -%}
   {%- set lines = versioned_collapsing.get_lines_sql(source, versioned_collapsing.read_has_landed(source)) -%}
+  {%- set lines = '/* lines */ ' ~ lines ~ ' /* end of lines */' -%}
   /* all lines */
   with images as (
     {{ versioned_collapsing.get_envelopes_sql(lines, key, columns, columns, encodings, unavailable_value) }}

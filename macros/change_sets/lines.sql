@@ -344,6 +344,7 @@
     _file,
     _block_start,
     _raw_line,
+    /* _line_id, */
     case
       when not _is_json and {{ versioned_collapsing.get_is_blank_sql('_json_line') }} then null
       when not is_valid_utf8(_raw_line) then 'invalid UTF-8'

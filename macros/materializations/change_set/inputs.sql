@@ -444,7 +444,7 @@
 {% endmacro %}
 
 {# What a change set had seen of each input when it was last built: tables, the highest position, the newest time, and
-   whether most lines had other forms than plain envelopes. Each input gets its own as `seen`. #}
+   which parser reads its lines first. Each input gets its own as `seen`. #}
 {% macro add_seen(manifest, file_format, inputs) %}
   {%- set known = {} -%}
   {%- set is_needed = [] -%}
@@ -468,7 +468,7 @@
   {%- for input in inputs -%}
     {%- set before = dict(input.seen) -%}
     {%- do before.update({'tables': (before.get('tables', []) + input.get('tables', [])) | unique | list}) -%}
-    {%- if input.get('has_other_forms') -%}{%- do before.update({'has_other_forms': true}) -%}{%- endif -%}
+    {%- do before.update(versioned_collapsing.get_seen_of_parser(input)) -%}
     {%- for row in input.get('found', {}).values() if row.get('highest') is not none -%}
       {%- do before.update(versioned_collapsing._get_highest(before, row)) -%}
     {%- endfor -%}

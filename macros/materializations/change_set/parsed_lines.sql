@@ -122,29 +122,79 @@
   ) -%}
 {% endmacro %}
 
-{# Parses the lines of the batches that a run takes, into a table, and counts them. The lines of most streams are plain
-   envelopes, and are read as such first: Spark plans that in half the time. If a line has another form, the view parses
-   all lines again. If most lines have, later runs begin with the view (`has_other_forms`). #}
+{# Parses the lines of the batches that a run takes, into a table, and counts them. Most streams need only a part of
+   their parser: a template of their lines, or else what reads plain envelopes. Spark plans and runs that in a fraction
+   of the time. Lines that it leaves are read by the parser itself. #}
 {% macro parse_lines(model, input, pending) %}
-  {%- set plain = none if input.seen.has_other_forms
-      else versioned_collapsing._read_sql_of_plain_envelopes(input.relation) -%}
-  {%- do versioned_collapsing._create_parsed_lines(model, input, plain or input.relation, pending) -%}
-  {%- if plain is none or not pending -%}{%- do return(none) -%}{%- endif -%}
+  {%- set parser = versioned_collapsing.get_parser_sql(versioned_collapsing._read_query_of_view(input.relation))
+      if pending else none -%}
+  {%- set first = versioned_collapsing._read_first_parser(input, parser, pending) if parser else none -%}
+  {%- do versioned_collapsing._create_parsed_lines(model, input, first or input.relation, pending) -%}
+  {%- if first is none -%}{%- do return(none) -%}{%- endif -%}
   {%- set others = input.found.values() | map(attribute='other_forms') | map('int') | sum -%}
+  {%- set lines = input.found.values() | map(attribute='lines') | map('int') | sum -%}
+  {%- if 2 * others > lines -%}
+    {%- do input.update({'leaves_most': true}) -%}
+  {%- endif -%}
   {%- if others -%}
-    {%- set lines = input.found.values() | map(attribute='lines') | map('int') | sum -%}
-    {%- do input.update({'has_other_forms': 2 * others > lines}) -%}
     {%- call statement('drop') -%}
       drop table {{ input.parsed }} purge
     {%- endcall -%}
-    {%- do versioned_collapsing._create_parsed_lines(model, input, input.relation, pending) -%}
+    {%- do versioned_collapsing._create_parsed_lines(
+        model, input, first, pending, versioned_collapsing.get_parser_of_lines(parser, '(_dbt_left)')
+    ) -%}
   {%- endif -%}
 {% endmacro %}
 
-{% macro _create_parsed_lines(model, input, lines, pending) %}
+{# The part of a parser that reads the lines of an input first; none if it left most lines before. For a template, a line
+   of the stream shows its shape, unless the shape is known. #}
+{% macro _read_first_parser(input, parser, pending) %}
+  {%- set plain = versioned_collapsing.get_sql_of_plain_envelopes(parser) -%}
+  {%- if plain is none or input.seen.has_other_forms -%}{%- do return(none) -%}{%- endif -%}
+  {%- set arguments = versioned_collapsing.get_template_arguments(parser) -%}
+  {%- if arguments is none -%}{%- do return('(' ~ plain ~ ')') -%}{%- endif -%}
+  {%- set id = local_md5(tojson(arguments)) -%}
+  {%- set lines = versioned_collapsing.get_lines_of_parser(parser) -%}
+  {%- set known = input.seen.get('template', {}) -%}
+  {%- set found = namespace(shape=known.get('shape')) -%}
+  {%- if known.get('id') != id -%}
+    {%- set sample = versioned_collapsing._read_sample(lines, pending) -%}
+    {%- set found.shape = versioned_collapsing.get_template_shape(sample, arguments) -%}
+    {%- if sample -%}{%- do input.update({'template': {'id': id, 'shape': found.shape}}) -%}{%- endif -%}
+  {%- endif -%}
+  {%- do return('(' ~ (versioned_collapsing.get_template_sql(arguments, found.shape, lines) if found.shape
+      else plain) ~ ')') -%}
+{% endmacro %}
+
+{# What the next run must know of the first parser. If a template left most lines, the shape was not that of the stream,
+   or no longer is: then a new line is looked at, or none if that has been tried. #}
+{% macro get_seen_of_parser(input) %}
+  {%- set template = input.get('template') or input.seen.get('template') -%}
+  {%- if not input.get('leaves_most') -%}
+    {%- do return({'template': template} if template else {}) -%}
+  {%- elif not template or template.shape is none -%}
+    {%- do return({'has_other_forms': true}) -%}
+  {%- elif 'template' in input -%}
+    {%- do return({'template': {'id': template.id, 'shape': none}}) -%}
+  {%- endif -%}
+  {%- do return({'template': {}}) -%}
+{% endmacro %}
+
+{# Some lines of the batches, which may be in different files. #}
+{% macro _read_sample(lines, pending) %}
+  {%- set query -%}
+    select _raw_line as line
+    from ({{ lines }})
+    where _batch in ({{ pending | join(', ') }}) and startswith(_raw_line, '{"') and length(_raw_line) <= 100000
+    limit 20
+  {%- endset -%}
+  {%- do return(run_query(query).rows | map(attribute=0) | list) -%}
+{% endmacro %}
+
+{% macro _create_parsed_lines(model, input, lines, pending, parser_of_left=none) %}
   {%- call statement('parse_lines') -%}
     {{ versioned_collapsing._get_create_parsed_lines_sql(
-        input, lines, pending, model.config.file_format or 'parquet', keeps_text=model.language == 'python'
+        input, lines, pending, model.config.file_format or 'parquet', model.language == 'python', parser_of_left
     ) }}
   {%- endcall -%}
   {%- if pending -%}
@@ -152,16 +202,13 @@
   {%- endif -%}
 {% endmacro %}
 
-{# A view's query, as far as it reads plain envelopes; none if it is more than the query of a parser, or if its text is
-   not known. #}
-{% macro _read_sql_of_plain_envelopes(view) %}
+{# The text of the query that made a view. #}
+{% macro _read_query_of_view(view) %}
   {%- set name = '(?:`[^`]*`|[^\\s`])+' -%}
-  {%- set query = modules.re.sub(
+  {%- do return(modules.re.sub(
       '(?s)^(?:\\s|/\\*.*?\\*/)*create or replace view ' ~ name ~ '\\s+as\\s', '',
       versioned_collapsing.read_view_text(view)
-  ) -%}
-  {%- set plain = versioned_collapsing.get_sql_of_plain_envelopes(query) -%}
-  {%- do return(plain if plain is none else '(' ~ plain ~ ')') -%}
+  )) -%}
 {% endmacro %}
 
 {# The adapter may know the statement that made the view. #}
@@ -176,19 +223,40 @@
 {% endmacro %}
 
 {# For SQL, the text is kept only for lines that cannot be used. Spark reads the lines of a block in their order, so
-   `_line_id` grows by one from line to line. #}
-{% macro _get_create_parsed_lines_sql(input, lines, pending, file_format, keeps_text) -%}
+   `_line_id` grows by one from line to line. The lines that the first parser leaves get theirs from it. #}
+{% macro _get_create_parsed_lines_sql(input, lines, pending, file_format, keeps_text, parser_of_left) -%}
   {%- set is_blank = versioned_collapsing.get_line_conditions(input.columns)['blank'] -%}
-  create table {{ input.parsed }} using {{ file_format }} as
-  select
+  {%- set columns -%}
     {%- for name in input.columns if name != '_raw_line' %}
     {{ adapter.quote(name) }},
     {%- endfor %}
     {{ '_raw_line' if keeps_text else 'if(_reason is null, null, _raw_line) as _raw_line' }},
-    {{ is_blank }} as _is_blank,
-    monotonically_increasing_id() as _line_id
+    {{ is_blank }} as _is_blank
+  {%- endset -%}
+  {%- set is_pending = '_batch in (' ~ pending | join(', ') ~ ')' if pending else 'false' -%}
+  create table {{ input.parsed }} using {{ file_format }} as
+  {%- if not parser_of_left %}
+  select {{ columns }}, monotonically_increasing_id() as _line_id
   from {{ lines }}
-  where {{ '_batch in (' ~ pending | join(', ') ~ ')' if pending else 'false' }}
+  where {{ is_pending }}
+  {%- else %}
+  with _dbt_first as (
+    select *, monotonically_increasing_id() as _line_id
+    from {{ lines }}
+    where {{ is_pending }}
+  ),
+  _dbt_left as (
+    select _raw_line, _batch, _file, _block_start, _line_id
+    from _dbt_first
+    where {{ versioned_collapsing.get_is_other_form_sql() }}
+  )
+  select {{ columns }}, _line_id
+  from _dbt_first
+  where not coalesce({{ versioned_collapsing.get_is_other_form_sql() }}, false)
+  union all
+  select {{ columns }}, _line_id
+  from ({{ parser_of_left }})
+  {%- endif %}
 {%- endmacro %}
 
 {# What Spark counts in the lines of an input, by batch. Each kind of line has a condition of its own, so a line that is

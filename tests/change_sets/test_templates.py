@@ -1,0 +1,199 @@
+"""A template reads a line as its parser does, or leaves it. The parser itself is the oracle: other tests compare it with
+databases."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.change_sets import test_positions, test_values
+from tests.macros.harness import Project, parsed_project
+from tests.support.warm_spark import warm_session
+
+DIALECTS = Path(__file__).parent / "dialects"
+SEED = int(__import__('os').environ.get('SEED','43'))
+LINES = int(__import__('os').environ.get('TL','3000'))
+LONGEST = 200_000  # bytes of a value; a template takes lines of half of it
+SPACES = {"spaced": (", ", ": "), "compact": (",", ":")}
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A call of the parser, lines that show the shape, the lines, and the least number that a template takes."""
+
+    call: str
+    sample: Sequence[str]
+    lines: Sequence[bytes]
+    taken: int
+
+
+VALUES = {"id": "null", "name": '"x"'} | dict.fromkeys(test_values.COLUMNS, "null")
+TYPES = {"id": "bigint", "name": "string", **{name: column.spark for name, column in test_values.COLUMNS.items()}}
+ENCODINGS = {name: column.encoding for name, column in test_values.COLUMNS.items() if column.encoding}
+SOURCE = {"version": "3.0", "connector": "postgresql", "ts_ms": 1767607100000, "db": "shop", "schema": "public", "table": "mine", "sequence": '["800","808"]', "lsn": 808, "xmin": None}  # fmt: skip
+
+
+def _object(members: Iterable[tuple[str, bytes]], spaces: tuple[str, str] = (",", ":")) -> bytes:
+    comma, colon = (space.encode() for space in spaces)
+    return b"{%s}" % comma.join(json.dumps(name).encode() + colon + value for name, value in members)
+
+
+def _image(values: dict[str, bytes], spaces: tuple[str, str] = (",", ":")) -> bytes:
+    return _object(((name, values.get(name, b"null")) for name in VALUES), spaces)
+
+
+def _envelope(op: str, before: bytes, after: bytes, source: dict[str, Any], spaces: tuple[str, str]) -> bytes:
+    told = _object([(name, json.dumps(value).encode()) for name, value in source.items()], spaces)
+    members = [("before", before), ("after", after), ("source", told), ("op", json.dumps(op).encode())]
+    return _object([*members, ("ts_ms", b"1"), ("transaction", b"null")], spaces)
+
+
+def _each_value() -> Stream:
+    """Every value of test_values.py, in a row of all columns."""
+    lines = []
+    for key, given in enumerate(test_values.GIVEN, start=1):
+        if len(given.row) > LONGEST:
+            continue
+        image = _image({"id": b"%d" % key, "name": b'"x"'})
+        if given.column:
+            image = _image({"id": b"%d" % key, "name": b'"x"', given.column: given.row.partition(b":")[2]})
+        elif given.row:
+            image = image[:-1] + b"," + given.row + b"}"
+        lines.append(_envelope("u", image, image, SOURCE, SPACES["compact"]))
+        lines.append(_envelope("c", b"null", image, SOURCE, SPACES["compact"]))
+    sample = [_envelope("c", b"null", _image({"id": b"1", "a_string": b"[]"}), SOURCE, SPACES["compact"]).decode()]
+    call = f"key=['id'], columns={TYPES}, encodings={ENCODINGS}, unavailable_value='{test_values.PLACEHOLDER}'"
+    return Stream(f"parse_debezium(SOURCE, {call})", sample, [*lines, *test_values.SILENT], 500)
+
+
+def _random(kind: str, rng: random.Random) -> Stream:
+    """Rows with some values of test_values.py, any operation, and any images. Some lines have been damaged."""
+    spaces = SPACES[kind]
+    given = [(value.column, value.row.partition(b":")[2]) for value in test_values.GIVEN if value.column]
+    given = [(column, token) for column, token in given if len(token) < 1000]
+    names = [b'"x"', b'"y"', b'""', b'"a\\"b"', b'"\\u0041"', b'"\xc3\xa9"', b'"__not_sent"', b'"\\u005f_not_sent"', b"null", b"1"]
+
+    def image(key: int) -> bytes:
+        values = dict(rng.choices(given, k=rng.choice((0, 0, 1, 2))))
+        return _image({"id": b"%d" % key, "name": rng.choice(names), "an_int": b"1", **values}, spaces)
+
+    def line() -> bytes:
+        key = rng.randint(1, 9)
+        before = rng.choice((b"null", image(key), image(rng.randint(1, 9))))
+        after = rng.choice((b"null", image(key), image(key)))
+        places = {"lsn": rng.choice((808, 816, None, -1)), "sequence": rng.choice(('["800","808"]', '[null,"808"]', None))}
+        others = {"ts_ms": rng.choice((1767607100000, 1, None)), "table": rng.choice(("mine", "", None))}
+        source = {**SOURCE, **(places if rng.random() < 0.3 else {}), **(others if rng.random() < 0.1 else {})}
+        if rng.random() < 0.05:
+            source["connector"] = rng.choice(("mysql", None, "db2"))
+        found = _envelope(rng.choice("cuuuddrtmx"), before, after, source, spaces)
+        if rng.random() < 0.2:
+            at = rng.randrange(len(found))
+            found = found[:at] + rng.choice((b"", b" ", b'"', b"\\", b"0", b"\x01", b"\xff", b"}", b",", b"null")) + found[at + rng.randint(0, 3) :]
+        return found
+
+    sample = [_envelope("c", b"null", _image({"id": b"1", "bytes": b"[]"}, spaces), SOURCE, spaces).decode()]
+    more = {
+        "spaced": "required=['an_int'], toasted=['a_string', 'bytes'], ranges={'a_date': 'clamp', 'a_timestamp': ['2020-01-01', '2026-01-01']}",
+        "compact": "toasted=['name'], missing_fields='keep', version='source.lsn_despite_races', epochs=['2026-01-05 10:00:00']",
+    }[kind]  # fmt: skip
+    call = f"key=['id', 'name'], columns={TYPES}, encodings={ENCODINGS}, unavailable_value='__not_sent', {more}"
+    if kind == "compact":
+        call = call.replace("'id', 'name'", "'id'")
+    lines = [line() for _ in range(LINES)] + [b"null", b"", b'{"ts_ms":1}']
+    return Stream(f"parse_debezium(SOURCE, {call})", sample, lines, LINES // 20)
+
+
+def _of_connector(connector: str) -> Stream:
+    """Positions, and with a column that is not read."""
+    lines = []
+    for line in test_positions.ORDERS[connector]:
+        event = json.loads(line)
+        row = {"id": 1, "code": 1, "amount": 1, "note": "x", "more": "y"}
+        images = {"before": row if event["op"] == "d" else None, "after": None if event["op"] == "d" else row}
+        fields = {field for other in test_positions.ORDERS[connector] for field in json.loads(other)["source"]}
+        source = {field: event["source"].get(field) for field in sorted(fields)}
+        lines.append(json.dumps({**images, "op": event["op"], "source": source}).encode())
+    columns = test_positions.COLUMNS
+    call = f"parse_debezium(SOURCE, key=['id'], columns={columns}, version=none)"
+    return Stream(call, [lines[0].decode()], lines, len(lines))
+
+
+COLUMNS_OF = {
+    "postgresql": (
+        {"id": "int", "big": "bigint", "cash": "string", "free": "string", "ratio": "double", "is_open": "boolean", "name": "string", "day": "string", "made": "timestamp", "tags": "string", "attrs": "string", "place": "string", "note": "string"},
+        {},
+    ),
+    "mysql": (
+        {"id": "int", "huge": "decimal(20,0)", "precise": "decimal(38,10)", "single": "float", "name": "string", "day": "date", "seen_us": "timestamp", "year": "int", "opens": "string", "raw": "binary", "flag": "boolean", "place": "string", "note": "string"},
+        {"precise": "precise", "day": "epoch_days", "seen_us": "epoch_micros", "raw": "base64"},
+    ),
+}  # fmt: skip
+
+
+def _recorded(name: str) -> Stream:
+    """What Debezium sent, among others messages with a schema, which a template leaves."""
+    lines = (DIALECTS / f"{name}.jsonl").read_bytes().splitlines()
+    columns, encodings = COLUMNS_OF[name.partition("_")[0]]
+    call = f"parse_debezium(SOURCE, key=['id'], columns={columns}, encodings={encodings}, missing_fields='null')"
+    return Stream(call, [line.decode() for line in lines], lines, int(0.4 * len(lines)))
+
+
+STREAMS = {
+    "each_value": _each_value(),
+    **{kind: _random(kind, random.Random(SEED)) for kind in SPACES},
+    **{connector: _of_connector(connector) for connector in test_positions.ORDERS},
+    **{name: _recorded(name) for name in ("postgresql_defaults", "postgresql_doubles", "postgresql_texts", "mysql_defaults")},
+}
+
+
+def _models(name: str, stream: Stream) -> dict[str, str]:
+    parser = f"versioned_collapsing.{stream.call}".replace("SOURCE", "'SOURCE'")
+    template = (
+        f"{{%- set parser = {parser} -%}}"
+        "{%- set arguments = versioned_collapsing.get_template_arguments(parser) -%}"
+        "{%- set shape = versioned_collapsing.get_template_shape("
+        f"{stream.sample!r}, arguments) -%}}"
+        "{{ versioned_collapsing.get_template_sql("
+        "arguments, shape, versioned_collapsing.get_lines_of_parser(parser)) }}"
+    )
+    return {f"{name}_parser": f"{{{{ {parser} }}}}", f"{name}_template": template}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    models = {model: sql for name, stream in STREAMS.items() for model, sql in _models(name, stream).items()}
+    with parsed_project(tmp_path_factory.mktemp("templates") / "project", models, engine="spark") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    with warm_session() as session:
+        yield session
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_template_reads_a_line_as_its_parser_does(
+    tmp_path: Path, project: Project, spark: SparkSession, name: str
+) -> None:
+    (tmp_path / "batch=1").mkdir()
+    (tmp_path / "batch=1" / "lines.json").write_bytes(b"".join(line + b"\n" for line in STREAMS[name].lines))
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for model in ("parser", "template"):
+        sql = project.compiled(f"{name}_{model}").replace("from SOURCE", f"from text.`{tmp_path}`")
+        rows[model] = [row.asDict(recursive=True) for row in spark.sql(sql).coalesce(1).collect()]
+    taken = 0
+    for of_parser, of_template in zip(rows["parser"], rows["template"], strict=True):
+        if of_template["_reason"] != "another form":
+            of_both = {column: of_template[column] for column in of_parser}
+            assert repr(of_both) == repr(of_parser), of_parser["_raw_line"]
+            taken += bool(of_parser["_version"])
+    assert taken >= STREAMS[name].taken
