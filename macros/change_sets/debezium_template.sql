@@ -39,12 +39,16 @@
     {%- do return(none) -%}
   {%- endif -%}
   {%- set row = event.after or event.before -%}
-  {%- if row is not mapping or event.source is not mapping or arguments.columns | reject('in', row) | list -%}
+  {#- Java's stack of one megabyte holds 200 fields. -#}
+  {%- if row is not mapping or event.source is not mapping or arguments.columns | reject('in', row) | list
+      or row | length > 60 -%}
     {%- do return(none) -%}
   {%- endif -%}
-  {%- set connector = event.source.get('connector') | string -%}
+  {%- set connector = event.source.get('connector') -%}
   {%- set connectors = versioned_collapsing.get_debezium_orders().connectors -%}
-  {%- if arguments.version is none and connector not in connectors -%}{%- do return(none) -%}{%- endif -%}
+  {%- if connector is not string or arguments.version is none and connector not in connectors -%}
+    {%- do return(none) -%}
+  {%- endif -%}
   {%- for name in [connector] + row | list + event.source | list if not modules.re.match('[A-Za-z0-9_]+$', name) -%}
     {%- do return(none) -%}
   {%- endfor -%}
@@ -107,7 +111,7 @@
     _raw_line,
     case
       when _op is null then if({{ versioned_collapsing.get_is_blank_sql('_raw_line') }}, null, 'another form')
-      when {{ versioned_collapsing._get_template_problems(
+      when {{ versioned_collapsing._get_template_conditions(
           arguments, order, places, values, parts
       ) | join('\n        or ') }} then 'another form'
     end as _reason
@@ -116,8 +120,8 @@
       *,
       {{ versioned_collapsing.get_debezium_version_sql(order, arguments.servers, arguments.epochs) }} as _version,
       if(
-        _op = 'u' and ({{ versioned_collapsing.get_texts('_text_before.{} <> _text_{}', key) | join(' or ') }}),
-        nullif(_typed_before, struct({{ key | join(', ') }})),
+        _op = 'u' and ({{ versioned_collapsing.get_texts('_dbt_texts_before.{} <> _text_{}', key) | join(' or ') }}),
+        nullif(_dbt_values_before, struct({{ key | join(', ') }})),
         null
       ) as _key_before
     from (
@@ -131,9 +135,9 @@
         {%- endfor %}
         struct(
           {%- for name in key %}
-          {{ values[name].typed | replace('{}', '_text_before.' ~ name) }} as {{ name }}{{ ',' if not loop.last }}
+          {{ values[name].typed | replace('{}', '_dbt_texts_before.' ~ name) }} as {{ name }}{{ ',' if not loop.last }}
           {%- endfor %}
-        ) as _typed_before
+        ) as _dbt_values_before
       from (
         select
           *,
@@ -151,7 +155,7 @@
             {%- for name in key %}
             {{ values[name].text | replace('{}', parts['before.' ~ name]) }} as {{ name }}{{ ',' if not loop.last }}
             {%- endfor %}
-          ) as _text_before
+          ) as _dbt_texts_before
         from (
           select
             *,
@@ -187,45 +191,47 @@
 {%- endmacro %}
 
 {# Why a line that the template matches may have a reason after all. #}
-{% macro _get_template_problems(arguments, order, places, values, parts) %}
+{% macro _get_template_conditions(arguments, order, places, values, parts) %}
   {%- set key, columns = arguments.key, arguments.columns -%}
   {%- set after = parts['after.' ~ key[0]] -%}
   {%- set before = [] -%}
   {%- for name in places -%}
     {%- do before.append(parts['before.' ~ name] ~ " = ''") -%}
   {%- endfor -%}
-  {%- set problems = [
+  {%- set conditions = [
       "if(_op = 'd', " ~ after ~ " <> '' or " ~ before | join(' or ') ~ ', ' ~ after ~ " = '')",
   ] -%}
   {%- if key | length > 1 -%}
-    {%- set of_key = before[: key | length] -%}
-    {%- do problems.append("_op = 'u' and (" ~ of_key | join(' or ') ~ ') and not (' ~ of_key | join(' and ') ~ ')') -%}
+    {%- set is_key_null = before[: key | length] -%}
+    {%- do conditions.append(
+        "_op = 'u' and (" ~ is_key_null | join(' or ') ~ ') and not (' ~ is_key_null | join(' and ') ~ ')'
+    ) -%}
   {%- endif -%}
   {%- for name in arguments.toasted -%}
-    {%- do problems.append('_key_before is not null and _is_unset_' ~ name) -%}
+    {%- do conditions.append('_key_before is not null and _is_unset_' ~ name) -%}
   {%- endfor -%}
   {%- for condition, reason in versioned_collapsing.get_debezium_version_problems(order, arguments.epochs) -%}
-    {%- do problems.append(condition) -%}
+    {%- do conditions.append(condition) -%}
   {%- endfor -%}
   {%- set placeholders = versioned_collapsing.get_placeholders_sql(arguments.unavailable_value) -%}
   {%- for name, value in values.items() if not value.is_certain -%}
     {%- if name not in arguments.toasted -%}
-      {%- do problems.append('_text_' ~ name ~ ' in (' ~ placeholders ~ ')') -%}
+      {%- do conditions.append('_text_' ~ name ~ ' in (' ~ placeholders ~ ')') -%}
     {%- endif -%}
     {%- for condition, reason in versioned_collapsing.get_value_problems(
         name, columns[name], arguments.ranges, is_toasted=true
     ) -%}
-      {%- do problems.append(condition) -%}
+      {%- do conditions.append(condition) -%}
     {%- endfor -%}
     {%- if name in key -%}
-      {%- do problems.append(
-          '_text_before.' ~ name ~ ' is not null and _typed_before.' ~ name ~ ' is null'
+      {%- do conditions.append(
+          '_dbt_texts_before.' ~ name ~ ' is not null and _dbt_values_before.' ~ name ~ ' is null'
       ) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- set found = [] -%}
-  {%- for problem in problems -%}
-    {%- do found.append('coalesce(' ~ problem ~ ', false)') -%}
+  {%- for condition in conditions -%}
+    {%- do found.append('coalesce(' ~ condition ~ ', false)') -%}
   {%- endfor -%}
   {%- do return(found) -%}
 {% endmacro %}
@@ -242,8 +248,9 @@
         {%- set value = values.get(name) if field == 'after' or name in places -%}
         {%- set is_required = field == 'after' and name in arguments.required + places -%}
         {%- do groups.extend([field ~ '.' ~ name] * value.groups if value else []) -%}
-        {%- set left = '(?:' ~ patterns.scalar ~ '|' ~ patterns.nested ~ ')' if name in shape.nested else patterns.scalar -%}
-        {%- do members.append((name, left if not value
+        {%- set left_out = '(?:' ~ patterns.scalar ~ '|' ~ patterns.nested ~ ')' if name in shape.nested
+            else patterns.scalar -%}
+        {%- do members.append((name, left_out if not value
             else value.pattern if is_required else '(?:' ~ value.pattern ~ '|null)')) -%}
       {%- endfor -%}
       {%- do fields.append((
@@ -320,7 +327,7 @@
   }) -%}
 {% endmacro %}
 
-{# How to read a column: the expression for its value, in a number of groups; its text, made of the part of the line, and
+{# How to read a column: the expression for its value, in a number of groups; its text, made of the part of the line;
    its value, made of the text; and whether each value that the expression matches is one of the type and its range. #}
 {% macro _get_template_value(name, type, arguments, shape) %}
   {%- set patterns = versioned_collapsing._get_template_patterns(shape.space) -%}

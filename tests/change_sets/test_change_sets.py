@@ -57,14 +57,17 @@ def test_spark_reads_no_manifest_that_clickhouse_has(built: Built) -> None:
     assert read <= {case.name for case in built.cases if case.stops}
 
 
-def test_all_lines_are_parsed_again_if_one_has_another_form(built: Built) -> None:
+def test_lines_that_a_template_leaves_are_parsed_by_a_second_statement(built: Built) -> None:
     made = Counter(re.findall(r"create table shop\.(\w+)_changes__stg_", built.project.log()))
-    assert (made["combined"], made["latest_wins"]) == (2, 4)
+    cases = ("combined", "latest_wins", "two_slots")
+    assert [made[name] for name in cases] == [4, 4, 2]
     seen = {
         name: json.loads(built.project.spark_rows(f"{name}_changes__manifest", ["seen"])[0][0])[f"stg_{name}"]
-        for name in ("combined", "latest_wins")
+        for name in cases
     }
-    assert [seen[name].get("has_other_forms") for name in seen] == [None, True]
+    assert seen["combined"]["template"]["shape"]["source"] == ["connector", "lsn", "sequence"]
+    # In its last batch, most lines have other forms.
+    assert seen["latest_wins"]["template"] == {}
 
 
 def test_fields_that_the_schema_does_not_know_are_warned_of(built: Built) -> None:

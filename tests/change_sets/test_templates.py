@@ -3,6 +3,7 @@ databases."""
 
 from __future__ import annotations
 
+import ast
 import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,8 +19,8 @@ from tests.macros.harness import Project, parsed_project
 from tests.support.warm_spark import warm_session
 
 DIALECTS = Path(__file__).parent / "dialects"
-SEED = int(__import__('os').environ.get('SEED','43'))
-LINES = int(__import__('os').environ.get('TL','3000'))
+SEED = 43
+LINES = 3000
 LONGEST = 200_000  # bytes of a value; a template takes lines of half of it
 SPACES = {"spaced": (", ", ": "), "compact": (",", ":")}
 
@@ -78,7 +79,18 @@ def _random(kind: str, rng: random.Random) -> Stream:
     spaces = SPACES[kind]
     given = [(value.column, value.row.partition(b":")[2]) for value in test_values.GIVEN if value.column]
     given = [(column, token) for column, token in given if len(token) < 1000]
-    names = [b'"x"', b'"y"', b'""', b'"a\\"b"', b'"\\u0041"', b'"\xc3\xa9"', b'"__not_sent"', b'"\\u005f_not_sent"', b"null", b"1"]
+    names = [
+        b'"x"',
+        b'"y"',
+        b'""',
+        b'"a\\"b"',
+        b'"\\u0041"',
+        b'"\xc3\xa9"',
+        b'"__not_sent"',
+        b'"\\u005f_not_sent"',
+        b"null",
+        b"1",
+    ]
 
     def image(key: int) -> bytes:
         values = dict(rng.choices(given, k=rng.choice((0, 0, 1, 2))))
@@ -88,7 +100,10 @@ def _random(kind: str, rng: random.Random) -> Stream:
         key = rng.randint(1, 9)
         before = rng.choice((b"null", image(key), image(rng.randint(1, 9))))
         after = rng.choice((b"null", image(key), image(key)))
-        places = {"lsn": rng.choice((808, 816, None, -1)), "sequence": rng.choice(('["800","808"]', '[null,"808"]', None))}
+        places = {
+            "lsn": rng.choice((808, 816, None, -1)),
+            "sequence": rng.choice(('["800","808"]', '[null,"808"]', None)),
+        }
         others = {"ts_ms": rng.choice((1767607100000, 1, None)), "table": rng.choice(("mine", "", None))}
         source = {**SOURCE, **(places if rng.random() < 0.3 else {}), **(others if rng.random() < 0.1 else {})}
         if rng.random() < 0.05:
@@ -96,7 +111,11 @@ def _random(kind: str, rng: random.Random) -> Stream:
         found = _envelope(rng.choice("cuuuddrtmx"), before, after, source, spaces)
         if rng.random() < 0.2:
             at = rng.randrange(len(found))
-            found = found[:at] + rng.choice((b"", b" ", b'"', b"\\", b"0", b"\x01", b"\xff", b"}", b",", b"null")) + found[at + rng.randint(0, 3) :]
+            found = (
+                found[:at]
+                + rng.choice((b"", b" ", b'"', b"\\", b"0", b"\x01", b"\xff", b"}", b",", b"null"))
+                + found[at + rng.randint(0, 3) :]
+            )
         return found
 
     sample = [_envelope("c", b"null", _image({"id": b"1", "bytes": b"[]"}, spaces), SOURCE, spaces).decode()]
@@ -146,11 +165,39 @@ def _recorded(name: str) -> Stream:
     return Stream(call, [line.decode() for line in lines], lines, int(0.4 * len(lines)))
 
 
+NAMES = ["order", "group", "table", "select", "digest", "value", "op", "before", "version", "image", "after", "source", "before_row", "name"]  # fmt: skip
+
+
+def _names() -> Stream:
+    """Columns with names that SQL, Debezium and the macros use."""
+    columns = {"change": "bigint", "row": "string"} | dict.fromkeys(NAMES, "string")
+    lines = []
+    for op, number in zip("cuudr", range(1, 6), strict=True):
+        row = {"change": number, "row": "x"} | {name: f"{name} {number}" for name in NAMES}
+        images = {"before": row if op in "ud" else None, "after": None if op == "d" else row}
+        lines.append(json.dumps({**images, "source": SOURCE, "op": op}).encode())
+    call = f"parse_debezium(SOURCE, key=['change', 'row'], columns={columns}, toasted={NAMES}, required={NAMES})"
+    return Stream(call, [lines[0].decode()], lines, len(lines))
+
+
+def _wide() -> Stream:
+    """As many fields as a template may have, with values that take the most of Java's stack."""
+    row = {"id": 1} | {f"c{number}": {"a": f"\\{number}", "b": None} for number in range(59)}
+    line = json.dumps({"before": row, "after": row, "source": SOURCE, "op": "u"})
+    call = f"parse_debezium(SOURCE, key=['id'], columns={ {'id': 'bigint'} | dict.fromkeys(list(row)[1:], 'string') })"
+    return Stream(call, [line], [line.encode()], 1)
+
+
 STREAMS = {
+    "names": _names(),
+    "wide": _wide(),
     "each_value": _each_value(),
     **{kind: _random(kind, random.Random(SEED)) for kind in SPACES},
     **{connector: _of_connector(connector) for connector in test_positions.ORDERS},
-    **{name: _recorded(name) for name in ("postgresql_defaults", "postgresql_doubles", "postgresql_texts", "mysql_defaults")},
+    **{
+        name: _recorded(name)
+        for name in ("postgresql_defaults", "postgresql_doubles", "postgresql_texts", "mysql_defaults")
+    },
 }
 
 
@@ -197,3 +244,46 @@ def test_a_template_reads_a_line_as_its_parser_does(
             assert repr(of_both) == repr(of_parser), of_parser["_raw_line"]
             taken += bool(of_parser["_version"])
     assert taken >= STREAMS[name].taken
+
+
+SHAPE, NONE = {"id": "a", "shape": {"event": ["op"]}}, {"id": "a", "shape": None}
+SEEN: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"seen": {}}, {}),
+    ({"seen": {}, "template": SHAPE}, {"template": SHAPE}),
+    ({"seen": {"template": SHAPE}}, {"template": SHAPE}),
+    ({"seen": {"template": SHAPE}, "leaves_most": True}, {"template": {}}),
+    ({"seen": {"template": NONE}, "template": SHAPE, "leaves_most": True}, {"template": NONE}),
+    ({"seen": {"template": NONE}, "leaves_most": True}, {"has_other_forms": True}),
+    ({"seen": {}, "leaves_most": True}, {"has_other_forms": True}),
+]
+
+
+@pytest.mark.parametrize(("found", "seen"), SEEN)
+def test_a_parser_that_leaves_most_lines_is_tried_no_more(
+    project: Project, found: dict[str, Any], seen: dict[str, Any]
+) -> None:
+    assert ast.literal_eval(project.rendered("get_seen_of_parser", input=found)) == seen
+
+
+def test_no_shape_is_made_of_a_line_that_a_template_cannot_read(project: Project) -> None:
+    """Java's stack limits the number of fields."""
+    event = json.loads(_of_connector("postgresql").sample[0])
+    columns = [f"c{number}" for number in range(61)]
+    arguments = {"columns": dict.fromkeys(columns[:60], "int"), "version": None}
+    assert _shape(project, arguments, {**event, "after": dict.fromkeys(columns[:60], 1)})["row"] == columns[:60]
+    others: list[dict[str, Any]] = [
+        {"after": dict.fromkeys(columns, 1)},
+        {"after": dict.fromkeys(columns[1:60], 1)},
+        {"after": {**dict.fromkeys(columns[:59], 1), 'a"b': 1}},
+        {"source": {}},
+        {"source": {"connector": "db2"}},
+        {"source": {"connector": None}},
+        {"more": 1},
+    ]
+    for other in others:
+        assert _shape(project, arguments, {**event, "after": dict.fromkeys(columns[:60], 1), **other}) is None, other
+
+
+def _shape(project: Project, arguments: dict[str, Any], event: dict[str, Any]) -> Any:
+    found = project.rendered("get_template_shape", lines=[json.dumps(event)], arguments=arguments)
+    return ast.literal_eval(found.strip())

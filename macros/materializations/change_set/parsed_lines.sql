@@ -141,13 +141,13 @@
       drop table {{ input.parsed }} purge
     {%- endcall -%}
     {%- do versioned_collapsing._create_parsed_lines(
-        model, input, first, pending, versioned_collapsing.get_parser_of_lines(parser, '(_dbt_left)')
+        model, input, first, pending, versioned_collapsing.get_parser_of_lines(parser, 'select * from _dbt_left')
     ) -%}
   {%- endif -%}
 {% endmacro %}
 
-{# The part of a parser that reads the lines of an input first; none if it left most lines before. For a template, a line
-   of the stream shows its shape, unless the shape is known. #}
+{# The part of a parser that reads the lines of an input first; none if it left most lines before. Unless the shape for a
+   template is known, some lines show it. #}
 {% macro _read_first_parser(input, parser, pending) %}
   {%- set plain = versioned_collapsing.get_sql_of_plain_envelopes(parser) -%}
   {%- if plain is none or input.seen.has_other_forms -%}{%- do return(none) -%}{%- endif -%}
@@ -166,8 +166,8 @@
       else plain) ~ ')') -%}
 {% endmacro %}
 
-{# What the next run must know of the first parser. If a template left most lines, the shape was not that of the stream,
-   or no longer is: then a new line is looked at, or none if that has been tried. #}
+{# What the next run must know of the first parser. If a template left most lines, its shape is no longer that of the
+   stream: the next run looks for another. If a new shape left most lines, none is looked for. #}
 {% macro get_seen_of_parser(input) %}
   {%- set template = input.get('template') or input.seen.get('template') -%}
   {%- if not input.get('leaves_most') -%}

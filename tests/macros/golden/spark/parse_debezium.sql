@@ -1,4 +1,5 @@
 /* all lines */
+  /* template {"key": ["id"], "columns": {"id": "bigint", "amount": "decimal(12,2)", "at": "timestamp"}, "required": ["amount"], "version": null, "servers": [], "epochs": [], "encodings": {}, "ranges": {}, "toasted": [], "unavailable_value": "__debezium_unavailable_value"} */
   with images as (
     select
     *,
@@ -484,12 +485,12 @@
     'array<struct<op: string, before: struct<`id`: string>, after: map<string, string>, source: struct<`connector`: string, `db`: string, `schema`: string, `table`: string, `collection`: string, `ts_ms`: string, `sequence`: string, `lsn`: string, `commit_lsn`: string, `change_lsn`: string, `event_serial_no`: string, `file`: string, `pos`: string, `row`: string, `gtid`: string, `ord`: string, `scn`: string, `commit_scn`: string, `rs_id`: string, `ssn`: string>, transaction: struct<total_order: string>, payload: struct<op: string, before: struct<`id`: string>, after: map<string, string>, source: struct<`connector`: string, `db`: string, `schema`: string, `table`: string, `collection`: string, `ts_ms`: string, `sequence`: string, `lsn`: string, `commit_lsn`: string, `change_lsn`: string, `event_serial_no`: string, `file`: string, `pos`: string, `row`: string, `gtid`: string, `ord`: string, `scn`: string, `commit_scn`: string, `rs_id`: string, `ssn`: string>, transaction: struct<total_order: string>>, `id`: string, schema: string, __deleted: string, _dbt_end: string>>',
     map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'maxStringLen', '2147483647', 'maxNumLen', '2147483647', 'maxNestingDepth', '900')
   ) as _as_it_is
-        from (select *, if(startswith(_raw_line, '\uFEFF'), substr(_raw_line, 2), _raw_line) as _text from (select
+        from (select *, if(startswith(_raw_line, '\uFEFF'), substr(_raw_line, 2), _raw_line) as _text from (/* lines */ select
     value as _raw_line,
     cast(batch as bigint) as _batch,
     if(contains(_metadata.file_path, '%'), url_decode(replace(substring_index(_metadata.file_path, '/', -3), '+', '%2B')), substring_index(_metadata.file_path, '/', -3)) as _file,
     _metadata.file_block_start as _block_start
-  from landing.orders))
+  from landing.orders /* end of lines */))
       )
     )
   ))
@@ -580,6 +581,7 @@
     _file,
     _block_start,
     _raw_line,
+    /* _line_id, */
     case
       when not _is_json and _json_line rlike r'^[\s\uFEFF]*+(?:null)?[\s\uFEFF]*+$' then null
       when not is_valid_utf8(_raw_line) then 'invalid UTF-8'

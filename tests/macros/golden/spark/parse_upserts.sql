@@ -97,6 +97,7 @@ with images as (
     _file,
     _block_start,
     _raw_line,
+    /* _line_id, */
     case
       when not _is_json and _json_line rlike r'^[\s\uFEFF]*+(?:null)?[\s\uFEFF]*+$' then null
       when not is_valid_utf8(_raw_line) then 'invalid UTF-8'
