@@ -221,9 +221,9 @@
   {%- do return((before ~ lines ~ after) | replace('/* _line_id, */', '_line_id,')) -%}
 {% endmacro %}
 
-{# Whether a parsed line has a form that get_sql_of_plain_envelopes does not read. #}
+{# Whether a parser of a part of the forms leaves a line. #}
 {% macro get_is_other_form_sql() -%}
-  _reason = 'another form'
+  _reason <=> 'another form'
 {%- endmacro %}
 
 {# Whether the values of a line show that it is a plain envelope. A flattened row has `__deleted`, and a message with a

@@ -105,7 +105,7 @@
       _file,
       _block_start,
       min(_line_id) as first_id,
-      coalesce(sum(count(*)) over (
+      coalesce(sum(count(_is_blank)) over (
         partition by _file order by _block_start rows between unbounded preceding and 1 preceding
       ), 0) as lines_before
     from {{ lines.relation }}

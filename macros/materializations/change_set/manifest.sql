@@ -65,7 +65,7 @@ class dbtObj(dbtObj):
         def load_batches(name):
             rows = load(parsed.get(name, name))
             if name in parsed:
-                rows = rows.drop("_is_blank", "_line_id")
+                rows = rows.where("_is_blank is not null").drop("_is_blank", "_line_id")
             if "_batch" not in rows.columns:
                 return rows
             return rows.where("{{ '_batch in (' ~ pending | join(', ') ~ ')' if pending else 'false' }}")

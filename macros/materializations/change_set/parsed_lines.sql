@@ -124,30 +124,39 @@
 
 {# Parses the lines of the batches that a run takes, into a table, and counts them. Most streams need only a part of
    their parser: a template of their lines, or else what reads plain envelopes. Spark plans and runs that in a fraction
-   of the time. Lines that it leaves are read by the parser itself. #}
+   of the time. The lines that it leaves are read by the parser itself, and added. #}
 {% macro parse_lines(model, input, pending) %}
+  {%- set keeps_text = model.language == 'python' -%}
   {%- set parser = versioned_collapsing.get_parser_sql(versioned_collapsing._read_query_of_view(input.relation))
       if pending else none -%}
   {%- set first = versioned_collapsing._read_first_parser(input, parser, pending) if parser else none -%}
-  {%- do versioned_collapsing._create_parsed_lines(model, input, first or input.relation, pending) -%}
-  {%- if first is none -%}{%- do return(none) -%}{%- endif -%}
-  {%- set others = input.found.values() | map(attribute='other_forms') | map('int') | sum -%}
+  {%- call statement('parse_lines') -%}
+    create table {{ input.parsed }} using {{ model.config.file_format or 'parquet' }} as
+    {{ versioned_collapsing._get_parsed_rows_sql(
+        input, first or input.relation, keeps_text, first is not none, 'monotonically_increasing_id()'
+    ) }}
+    where {{ '_batch in (' ~ pending | join(', ') ~ ')' if pending else 'false' }}
+  {%- endcall -%}
+  {%- if not pending -%}{%- do return(none) -%}{%- endif -%}
+  {%- do input.update({'found': versioned_collapsing.read_line_counts(input, pending)}) -%}
+  {%- set left = input.found.values() | map(attribute='lines_left') | map('int') | sum -%}
+  {%- if not left -%}{%- do return(none) -%}{%- endif -%}
   {%- set lines = input.found.values() | map(attribute='lines') | map('int') | sum -%}
-  {%- if 2 * others > lines -%}
-    {%- do input.update({'leaves_most': true}) -%}
-  {%- endif -%}
-  {%- if others -%}
-    {%- call statement('drop') -%}
-      drop table {{ input.parsed }} purge
-    {%- endcall -%}
-    {%- do versioned_collapsing._create_parsed_lines(
-        model, input, first, pending, versioned_collapsing.get_parser_of_lines(parser, 'select * from _dbt_left')
-    ) -%}
-  {%- endif -%}
+  {%- do input.update({'leaves_most': left > lines}) -%}
+  {%- set left_lines -%}
+    select _raw_line, _batch, _file, _block_start, _line_id from {{ input.parsed }} where _is_blank is null
+  {%- endset -%}
+  {%- call statement('parse_lines_left') -%}
+    insert into {{ input.parsed }}
+    {{ versioned_collapsing._get_parsed_rows_sql(
+        input, '(' ~ versioned_collapsing.get_parser_of_lines(parser, left_lines) ~ ')', keeps_text
+    ) }}
+  {%- endcall -%}
+  {%- do input.update({'found': versioned_collapsing.read_line_counts(input, pending)}) -%}
 {% endmacro %}
 
-{# The part of a parser that reads the lines of an input first; none if it left most lines before. Unless the shape for a
-   template is known, some lines show it. #}
+{# The part of a parser that reads the lines of an input first; none if it left most lines before. Some lines show the
+   shape for a template, unless it is known. #}
 {% macro _read_first_parser(input, parser, pending) %}
   {%- set plain = versioned_collapsing.get_sql_of_plain_envelopes(parser) -%}
   {%- if plain is none or input.seen.has_other_forms -%}{%- do return(none) -%}{%- endif -%}
@@ -191,17 +200,6 @@
   {%- do return(run_query(query).rows | map(attribute=0) | list) -%}
 {% endmacro %}
 
-{% macro _create_parsed_lines(model, input, lines, pending, parser_of_left=none) %}
-  {%- call statement('parse_lines') -%}
-    {{ versioned_collapsing._get_create_parsed_lines_sql(
-        input, lines, pending, model.config.file_format or 'parquet', model.language == 'python', parser_of_left
-    ) }}
-  {%- endcall -%}
-  {%- if pending -%}
-    {%- do input.update({'found': versioned_collapsing.read_line_counts(input, pending)}) -%}
-  {%- endif -%}
-{% endmacro %}
-
 {# The text of the query that made a view. #}
 {% macro _read_query_of_view(view) %}
   {%- set name = '(?:`[^`]*`|[^\\s`])+' -%}
@@ -222,41 +220,23 @@
   {%- do return('') -%}
 {% endmacro %}
 
-{# For SQL, the text is kept only for lines that cannot be used. Spark reads the lines of a block in their order, so
-   `_line_id` grows by one from line to line. The lines that the first parser leaves get theirs from it. #}
-{% macro _get_create_parsed_lines_sql(input, lines, pending, file_format, keeps_text, parser_of_left) -%}
-  {%- set is_blank = versioned_collapsing.get_line_conditions(input.columns)['blank'] -%}
-  {%- set columns -%}
+{# The rows of the table of parsed lines. For SQL, the text is kept only for lines that cannot be used. A line that the
+   first parser leaves is a row with its place and its text and no more: no reader takes it for an event or for a line
+   that cannot be used, and `_is_blank` is null. Spark reads the lines of a block in their order, so `_line_id` grows by
+   one from line to line. #}
+{% macro _get_parsed_rows_sql(input, lines, keeps_text, is_first=false, line_id='_line_id') -%}
+  {%- set is_left = versioned_collapsing.get_is_other_form_sql() -%}
+  {%- set blank = versioned_collapsing.get_line_conditions(input.columns)['blank'] -%}
+  select
     {%- for name in input.columns if name != '_raw_line' %}
-    {{ adapter.quote(name) }},
+    {%- set quoted = adapter.quote(name) %}
+    {{ 'if(' ~ is_left ~ ', null, ' ~ quoted ~ ') as ' ~ quoted
+        if is_first and name not in ('_batch', '_file', '_block_start') else quoted }},
     {%- endfor %}
     {{ '_raw_line' if keeps_text else 'if(_reason is null, null, _raw_line) as _raw_line' }},
-    {{ is_blank }} as _is_blank
-  {%- endset -%}
-  {%- set is_pending = '_batch in (' ~ pending | join(', ') ~ ')' if pending else 'false' -%}
-  create table {{ input.parsed }} using {{ file_format }} as
-  {%- if not parser_of_left %}
-  select {{ columns }}, monotonically_increasing_id() as _line_id
+    {{ 'if(' ~ is_left ~ ', null, ' ~ blank ~ ')' if is_first else blank }} as _is_blank,
+    {{ line_id }} as _line_id
   from {{ lines }}
-  where {{ is_pending }}
-  {%- else %}
-  with _dbt_first as (
-    select *, monotonically_increasing_id() as _line_id
-    from {{ lines }}
-    where {{ is_pending }}
-  ),
-  _dbt_left as (
-    select _raw_line, _batch, _file, _block_start, _line_id
-    from _dbt_first
-    where {{ versioned_collapsing.get_is_other_form_sql() }}
-  )
-  select {{ columns }}, _line_id
-  from _dbt_first
-  where not coalesce({{ versioned_collapsing.get_is_other_form_sql() }}, false)
-  union all
-  select {{ columns }}, _line_id
-  from ({{ parser_of_left }})
-  {%- endif %}
 {%- endmacro %}
 
 {# What Spark counts in the lines of an input, by batch. Each kind of line has a condition of its own, so a line that is
@@ -268,7 +248,7 @@
   {%- set query -%}
     select
       _batch as batch,
-      count(*) as lines
+      {{ 'count(_is_blank)' if input.parsed else 'count(*)' }} as lines
       {%- for name, condition in conditions.items() %},
       {{ 'count_if(' ~ condition ~ ')' if condition else 'cast(null as bigint)' }} as {{ name }}
       {%- endfor %}
@@ -277,7 +257,7 @@
         {{- ' and not _is_truncate' if '_is_truncate' in input.columns }}) as rows
       {%- endif %}
       {%- if input.is_parsed_here %},
-      count_if({{ versioned_collapsing.get_is_other_form_sql() }}) as other_forms
+      count_if(_is_blank is null) as lines_left
       {%- endif %}
       {%- if '_table' in input.columns %},
       array_join(array_sort(collect_set(if(_reason is null, _table, null))), ', ') as tables
@@ -324,7 +304,7 @@
       and versioned_collapsing._has_parsed_lines(columns)
       and versioned_collapsing._read_is_view(events) -%}
     {%- set table = versioned_collapsing.get_parsed_lines_relation(this, events) -%}
-    {%- do return({'relation': table, 'is_pending': 'true', 'is_parsed': true}) -%}
+    {%- do return({'relation': table, 'is_pending': '_is_blank is not null', 'is_parsed': true}) -%}
   {%- endif -%}
   {%- do return({
       'relation': events, 'is_pending': versioned_collapsing.is_pending('_batch'), 'is_parsed': false,
