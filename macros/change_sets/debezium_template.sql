@@ -173,7 +173,7 @@
               select
                 *,
                 if(
-                  startswith(_raw_line, '{') and length(_raw_line) <= 100000 and is_valid_utf8(_raw_line),
+                  startswith(_raw_line, '{') and octet_length(_raw_line) <= 100000 and is_valid_utf8(_raw_line),
                   regexp_replace(
                     _raw_line,
                     r'{{ template.pattern }}',

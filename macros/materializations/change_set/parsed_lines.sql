@@ -194,7 +194,7 @@
   {%- set query -%}
     select _raw_line as line
     from ({{ lines }})
-    where _batch in ({{ pending | join(', ') }}) and startswith(_raw_line, '{"') and length(_raw_line) <= 100000
+    where _batch in ({{ pending | join(', ') }}) and startswith(_raw_line, '{"') and octet_length(_raw_line) <= 100000
     limit 20
   {%- endset -%}
   {%- do return(run_query(query).rows | map(attribute=0) | list) -%}
@@ -226,7 +226,7 @@
    one from line to line. #}
 {% macro _get_parsed_rows_sql(input, lines, keeps_text, is_first=false, line_id='_line_id') -%}
   {%- set is_left = versioned_collapsing.get_is_other_form_sql() -%}
-  {%- set blank = versioned_collapsing.get_line_conditions(input.columns)['blank'] -%}
+  {%- set blank = 'coalesce(' ~ versioned_collapsing.get_line_conditions(input.columns)['blank'] ~ ', false)' -%}
   select
     {%- for name in input.columns if name != '_raw_line' %}
     {%- set quoted = adapter.quote(name) %}
