@@ -193,13 +193,15 @@
   )
 {%- endmacro %}
 
-{# The SQL of a parser, if a view's query is that and no more: what is around it might leave out lines. Else none. #}
+{# The SQL of a parser, if a view's query is that and no more: what is around it might leave out lines. Else none, as
+   for a view that an earlier version of this package made. #}
 {% macro get_parser_sql(query) %}
   {%- set comment = '(?:\\s|/\\*(?! all lines )(?:(?!\\*/).)*\\*/)*' -%}
   {%- set parsers = modules.re.findall(
       '(?s)^' ~ comment ~ '(/\\* all lines \\*/.*/\\* end of all lines \\*/)' ~ comment ~ '$', query
   ) -%}
-  {%- do return(parsers[0] if parsers and parsers[0].count('/* all lines */') == 1 else none) -%}
+  {%- set is_one = parsers and parsers[0].count('/* all lines */') == 1 and parsers[0].count('/* lines */') == 1 -%}
+  {%- do return(parsers[0] if is_one else none) -%}
 {% endmacro %}
 
 {# The SQL of a parser without what reads other forms than plain envelopes, see get_is_other_form_sql. None if there is

@@ -1,7 +1,7 @@
-{# Most lines of a stream have one shape: the same fields in the same order, with simple values. A regular expression,
-   made of the shape of one line and of the declared columns, matches only lines that parse_debezium takes without a
-   reason, and takes their values out. This costs a third of what it costs to read them as JSON. A line that it does not
-   match may be anything: then the parser itself reads it (parse_lines). #}
+{# Most lines of a stream have one shape: the same fields in the same order, with simple values. A regular expression
+   takes the values out of these lines. It is made from the shape of some lines and from the declared columns, and costs
+   a third of what it costs to read the lines as JSON. Lines that it does not match, and those whose values might have a
+   problem, are left to the parser itself (parse_lines). #}
 
 {# The arguments of a parser, as a comment in its SQL. A slash would begin or end a comment. #}
 {% macro get_template_comment(arguments) %}
@@ -17,8 +17,8 @@
 {% endmacro %}
 
 {# What lines of a stream have in common, given some of them: the connector, the names of the fields in their order, and
-   which columns may be nested. None if no line is an envelope whose row has all columns, and whose commits have an
-   order. #}
+   which columns may be nested. None if no line is an envelope of a known connector whose row has all columns. The
+   placeholder of a value that was not sent means one thing in the key before a change, and another in the key after. #}
 {% macro get_template_shape(lines, arguments) %}
   {%- set found = namespace(shape=none) -%}
   {%- for line in lines -%}
@@ -39,17 +39,17 @@
     {%- do return(none) -%}
   {%- endif -%}
   {%- set row = event.after or event.before -%}
-  {#- Java's stack of one megabyte holds 200 fields. -#}
+  {#- Both images count: Java's stack of one megabyte holds rows of 200 fields. -#}
   {%- if row is not mapping or event.source is not mapping or arguments.columns | reject('in', row) | list
       or row | length > 60 -%}
     {%- do return(none) -%}
   {%- endif -%}
   {%- set connector = event.source.get('connector') -%}
-  {%- set connectors = versioned_collapsing.get_debezium_orders().connectors -%}
-  {%- if connector is not string or arguments.version is none and connector not in connectors -%}
+  {%- if connector not in versioned_collapsing.get_debezium_orders().connectors
+      or arguments.key | select('in', arguments.toasted) | list -%}
     {%- do return(none) -%}
   {%- endif -%}
-  {%- for name in [connector] + row | list + event.source | list if not modules.re.match('[A-Za-z0-9_]+$', name) -%}
+  {%- for name in row | list + event.source | list if not modules.re.match('[A-Za-z0-9_]+$', name) -%}
     {%- do return(none) -%}
   {%- endfor -%}
   {%- set nested = [] -%}
@@ -128,14 +128,15 @@
       select
         *,
         {%- for name, value in values.items() %}
-        {{ value.typed | replace('{}', '_text_' ~ name) }} as {{ name }},
+        {{ value.typed | replace('_dbt_text', '_text_' ~ name) }} as {{ name }},
         {%- endfor %}
         {%- for name, lsn in lsn_columns.items() %}
         {{ lsn }} as {{ name }},
         {%- endfor %}
         struct(
           {%- for name in key %}
-          {{ values[name].typed | replace('{}', '_dbt_texts_before.' ~ name) }} as {{ name }}{{ ',' if not loop.last }}
+          {{ values[name].typed | replace('_dbt_text', '_dbt_texts_before.' ~ name) }} as {{ name }}
+          {{- ',' if not loop.last }}
           {%- endfor %}
         ) as _dbt_values_before
       from (
@@ -146,14 +147,15 @@
           {%- if name in places %}
           {%- set part = "if(_op = 'd', " ~ parts['before.' ~ name] ~ ', ' ~ part ~ ')' %}
           {%- endif %}
-          {{ value.text | replace('{}', part) }} as _text_{{ name }},
+          {{ value.text | replace('_dbt_part', part) }} as _text_{{ name }},
           {%- if name in arguments.toasted %}
-          {{ part }} <> '' and {{ value.text | replace('{}', part) }} is null as _is_unset_{{ name }},
+          {{ part }} <> '' and {{ value.text | replace('_dbt_part', part) }} is null as _is_unset_{{ name }},
           {%- endif %}
           {%- endfor %}
           struct(
             {%- for name in key %}
-            {{ values[name].text | replace('{}', parts['before.' ~ name]) }} as {{ name }}{{ ',' if not loop.last }}
+            {{ values[name].text | replace('_dbt_part', parts['before.' ~ name]) }} as {{ name }}
+            {{- ',' if not loop.last }}
             {%- endfor %}
           ) as _dbt_texts_before
         from (
@@ -198,7 +200,7 @@
   {%- for name in places -%}
     {%- do before.append(parts['before.' ~ name] ~ " = ''") -%}
   {%- endfor -%}
-  {%- set conditions = [
+  {%- set conditions = versioned_collapsing.get_texts('_text_{} is null', places) + [
       "if(_op = 'd', " ~ after ~ " <> '' or " ~ before | join(' or ') ~ ', ' ~ after ~ " = '')",
   ] -%}
   {%- if key | length > 1 -%}
@@ -303,17 +305,20 @@
   {%- do return('\\{' ~ found | join(',' ~ space) ~ '\\}') -%}
 {% endmacro %}
 
-{# Expressions for JSON values, which match less than there is: no string with half of a surrogate pair. Java looks up a
-   character in a table if a class has single characters only. A range of them takes four times as long. #}
+{# Expressions for JSON values, which match less than there is: no half of a surrogate pair, and no number or name that
+   is too long for Spark's functions. Java looks up a character in a table if a class has single characters only. A
+   range of them takes four times as long. #}
 {% macro _get_template_patterns(space) %}
   {%- set controls = [] -%}
-  {%- for number in range(32) -%}{%- do controls.append('\\x%02x' % number) -%}{%- endfor -%}
+  {%- for number in range(32) -%}
+    {%- do controls.append('\\x' ~ number // 16 ~ '0123456789abcdef'[number % 16]) -%}
+  {%- endfor -%}
   {%- set characters = '[^"\\\\' ~ controls | join ~ ']' -%}
   {%- set escape -%}\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}){%- endset -%}
   {%- set text = '"' ~ characters ~ '*+(?:' ~ escape ~ characters ~ '*+)*+"' -%}
-  {%- set number -%}-?(?:0|[1-9][0-9]*+)(?:[.][0-9]++)?+(?:[eE][+-]?[0-9]++)?+{%- endset -%}
+  {%- set number -%}-?(?:0|[1-9][0-9]{0,99}+)(?:[.][0-9]{1,99}+)?+(?:[eE][+-]?[0-9]{1,9}+)?+{%- endset -%}
   {%- set scalar = '(?:' ~ text ~ '|' ~ number ~ '|true|false|null)' -%}
-  {%- set member = '"' ~ characters ~ '*+":' ~ space ~ scalar -%}
+  {%- set member = '"' ~ characters ~ '{0,999}+":' ~ space ~ scalar -%}
   {%- set array = '\\[(?:' ~ scalar ~ '(?:,' ~ space ~ scalar ~ ')*+)?+\\]' -%}
   {%- set object = '\\{(?:' ~ member ~ '(?:,' ~ space ~ member ~ ')*+)?+\\}' -%}
   {%- do return({
@@ -333,19 +338,21 @@
   {%- set patterns = versioned_collapsing._get_template_patterns(shape.space) -%}
   {%- set encoding = arguments.encodings.get(name) -%}
   {%- set is_toasted = name in arguments.toasted -%}
+  {#- A placeholder that begins with underlines is no number and no time, in none of its forms. -#}
   {%- set pattern = none if is_toasted or arguments.ranges.get(name, 'clamp') != 'clamp'
+      or not arguments.unavailable_value.startswith('__')
       else versioned_collapsing._get_certain_pattern(type, encoding) -%}
   {%- if pattern -%}
     {%- set typed = {
-        'epoch_days': 'date_from_unix_date(try_cast({} as int))',
-        'epoch_millis': 'timestamp_micros(try_cast({} as bigint) * 1000)',
-        'epoch_micros': 'timestamp_micros(try_cast({} as bigint))',
-        'epoch_nanos': 'timestamp_micros(try_cast({} as bigint) div 1000)',
-    }.get(encoding, 'try_cast({} as ' ~ type ~ ')') -%}
+        'epoch_days': 'date_from_unix_date(try_cast(_dbt_text as int))',
+        'epoch_millis': 'timestamp_micros(try_cast(_dbt_text as bigint) * 1000)',
+        'epoch_micros': 'timestamp_micros(try_cast(_dbt_text as bigint))',
+        'epoch_nanos': 'timestamp_micros(try_cast(_dbt_text as bigint) div 1000)',
+    }.get(encoding, 'try_cast(_dbt_text as ' ~ type ~ ')') -%}
     {%- do return({
         'pattern': pattern,
         'groups': modules.re.findall('\\((?!\\?)', pattern) | length,
-        'text': "nullif({}, '')",
+        'text': "nullif(_dbt_part, '')",
         'typed': typed,
         'is_certain': true,
     }) -%}
@@ -355,22 +362,28 @@
       + ([patterns.object] if encoding == 'precise' else []) -%}
   {%- set text -%}
     if(
-      startswith({}, '"'),
-      if(contains({}, r'\'), from_json(concat('[', {}, ']'), 'array<string>')[0], substr({}, 2, length({}) - 2)),
-      nullif({}, '')
+      startswith(_dbt_part, '"'),
+      if(
+        contains(_dbt_part, r'\'),
+        from_json(concat('[', _dbt_part, ']'), 'array<string>')[0],
+        substr(_dbt_part, 2, length(_dbt_part) - 2)
+      ),
+      nullif(_dbt_part, '')
     )
   {%- endset -%}
+  {%- set typed = versioned_collapsing.get_typed_sql('_dbt_text', type, encoding) -%}
   {%- do return({
       'pattern': '(' ~ kinds | join('|') ~ ')',
       'groups': 1,
       'text': versioned_collapsing.get_text_sql(text, type, encoding, is_toasted, arguments.unavailable_value),
-      'typed': versioned_collapsing.get_typed_sql('{}', type, encoding),
+      'typed': versioned_collapsing.get_clamped_sql('_dbt_text', typed, type)
+          if arguments.ranges.get(name) == 'clamp' else typed,
       'is_certain': false,
   }) -%}
 {% endmacro %}
 
-{# An expression that only values of the type match, within the range that every version of ClickHouse holds; none for
-   types whose values need a closer look. Its groups have the text of a value. #}
+{# An expression that only values of the type match, within the range that every version of ClickHouse holds, in any
+   time zone; none for types whose values need a closer look. Its groups have the text of a value. #}
 {% macro _get_certain_pattern(type, encoding) %}
   {%- if versioned_collapsing.get_kind(type) == 'decimal' and encoding is none -%}
     {%- set precision, scale = (modules.re.findall('[0-9]+', type) + ['0'])[:2] | map('int') -%}
@@ -378,8 +391,8 @@
     {%- set number = '(-?(?:' ~ whole ~ ')' ~ ('(?:[.][0-9]{1,' ~ scale ~ '})?' if scale) ~ ')' -%}
     {%- do return('(?:"' ~ number ~ '"|' ~ number ~ ')') -%}
   {%- endif -%}
-  {%- set day = '(?:19|20|21|22)[0-9]{2}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)'
-      ~ '|(?:0[13578]|1[02])-31)' -%}
+  {%- set day = '(?:19[1-9]|20[0-9]|21[0-9]|22[0-8])[0-9]-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])'
+      ~ '|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)' -%}
   {%- set time = '[T ](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:[.][0-9]{1,6})?' -%}
   {%- do return({
       'tinyint': '(-?(?:0|[1-9][0-9]?))',

@@ -74,6 +74,28 @@ def _each_value() -> Stream:
     return Stream(f"parse_debezium(SOURCE, {call})", sample, [*lines, *test_values.SILENT], 500)
 
 
+def _edges() -> Stream:
+    """Values that the parser refuses, and that look like others."""
+    values = [
+        "1" * 99,
+        "1" * 1001,
+        '{"a":1}',
+        json.dumps({"a" * 60000: 1}),
+        "[]",
+        '"7"',
+        '"37"',
+        '"Nw=="',
+        '"__deb"',
+        "null",
+    ]
+    rows = [f'{{"id":{number},"a":{value},"b":[1],"n":7}}' for number, value in enumerate(values)]
+    rows += ['{"id":90,"a":"x","b":[1],"n":8}', '{"id":91,"a":"x","b":' + "1" * 1001 + ',"n":8}']
+    lines = [_envelope("c", b"null", row.encode(), SOURCE, SPACES["compact"]) for row in rows]
+    sample = _envelope("c", b"null", b'{"id":1,"a":{},"b":[1],"n":8}', SOURCE, SPACES["compact"]).decode()
+    columns = {"id": "bigint", "a": "string", "b": "string", "n": "int"}
+    return Stream(f"parse_debezium(SOURCE, key=['id'], columns={columns}, unavailable_value='7')", [sample], lines, 1)
+
+
 def _random(kind: str, rng: random.Random) -> Stream:
     """Rows with some values of test_values.py, any operation, and any images. Some lines have been damaged."""
     spaces = SPACES[kind]
@@ -120,7 +142,7 @@ def _random(kind: str, rng: random.Random) -> Stream:
 
     sample = [_envelope("c", b"null", _image({"id": b"1", "bytes": b"[]"}, spaces), SOURCE, spaces).decode()]
     more = {
-        "spaced": "required=['an_int'], toasted=['a_string', 'bytes'], ranges={'a_date': 'clamp', 'a_timestamp': ['2020-01-01', '2026-01-01']}",
+        "spaced": "required=['an_int'], toasted=['a_string', 'bytes', 'a_date'], ranges={'a_date': 'clamp', 'a_timestamp': ['2020-01-01', '2026-01-01']}",
         "compact": "toasted=['name'], missing_fields='keep', version='source.lsn_despite_races', epochs=['2026-01-05 10:00:00']",
     }[kind]  # fmt: skip
     call = f"key=['id', 'name'], columns={TYPES}, encodings={ENCODINGS}, unavailable_value='__not_sent', {more}"
@@ -190,6 +212,7 @@ def _wide() -> Stream:
 
 STREAMS = {
     "names": _names(),
+    "edges": _edges(),
     "wide": _wide(),
     "each_value": _each_value(),
     **{kind: _random(kind, random.Random(SEED)) for kind in SPACES},
@@ -269,8 +292,9 @@ def test_no_shape_is_made_of_a_line_that_a_template_cannot_read(project: Project
     """Java's stack limits the number of fields."""
     event = json.loads(_of_connector("postgresql").sample[0])
     columns = [f"c{number}" for number in range(61)]
-    arguments = {"columns": dict.fromkeys(columns[:60], "int"), "version": None}
+    arguments = {"columns": dict.fromkeys(columns[:60], "int"), "key": ["c0"], "toasted": []}
     assert _shape(project, arguments, {**event, "after": dict.fromkeys(columns[:60], 1)})["row"] == columns[:60]
+    assert _shape(project, {**arguments, "toasted": ["c0"]}, {**event, "after": dict.fromkeys(columns[:60], 1)}) is None
     others: list[dict[str, Any]] = [
         {"after": dict.fromkeys(columns, 1)},
         {"after": dict.fromkeys(columns[1:60], 1)},
@@ -282,6 +306,14 @@ def test_no_shape_is_made_of_a_line_that_a_template_cannot_read(project: Project
     ]
     for other in others:
         assert _shape(project, arguments, {**event, "after": dict.fromkeys(columns[:60], 1), **other}) is None, other
+
+
+def test_a_view_without_the_marks_of_its_parts_is_read_whole(project: Project) -> None:
+    parser = project.compiled("postgresql_parser")
+    assert project.rendered("get_parser_sql", query=f"/* note */ {parser}") == parser.strip()
+    for mark in ("/* lines */", "/* end of all lines */"):
+        assert project.rendered("get_parser_sql", query=parser.replace(mark, "")) == "None"
+    assert project.rendered("get_parser_sql", query=f"select * from ({parser}) where true") == "None"
 
 
 def _shape(project: Project, arguments: dict[str, Any], event: dict[str, Any]) -> Any:

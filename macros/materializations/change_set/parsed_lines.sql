@@ -189,12 +189,16 @@
   {%- do return({'template': {}}) -%}
 {% endmacro %}
 
-{# Some lines of the batches, which may be in different files. #}
+{# Some envelopes of the batches, none of which nests too deeply for Python. #}
 {% macro _read_sample(lines, pending) %}
   {%- set query -%}
     select _raw_line as line
     from ({{ lines }})
-    where _batch in ({{ pending | join(', ') }}) and startswith(_raw_line, '{"') and octet_length(_raw_line) <= 100000
+    where _batch in ({{ pending | join(', ') }})
+      and octet_length(_raw_line) <= 100000
+      and startswith(_raw_line, '{"')
+      and contains(_raw_line, '"op"')
+      and octet_length(_raw_line) - octet_length(translate(_raw_line, '{[', '')) <= 300
     limit 20
   {%- endset -%}
   {%- do return(run_query(query).rows | map(attribute=0) | list) -%}
