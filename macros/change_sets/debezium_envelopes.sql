@@ -184,7 +184,7 @@
       select
         *,
         {{ versioned_collapsing._get_is_envelope_sql('_as_it_is', key) }}
-          or {{ versioned_collapsing._get_has_no_other_form_sql('_text') }} as _is_plain
+          or {{ versioned_collapsing.get_has_no_other_form_sql('_text') }} as _is_plain
       from (
         select *, {{ versioned_collapsing.get_json_values_sql('_text', object) }} as _as_it_is
         from (select *, {{ versioned_collapsing.get_json_line_sql('_raw_line') }} as _text from ({{ lines }}))
@@ -230,7 +230,7 @@
 
 {# Whether the values of a line show that it is a plain envelope. A flattened row has `__deleted`, and a message with a
    schema has `schema`. MongoDB sends a document as a text, so that `after` is null here. In Avro's JSON, an image has
-   one field, named after its type. A truncate has no image: _get_has_no_other_form_sql looks at its text. #}
+   one field, named after its type. A truncate has no image: get_has_no_other_form_sql looks at its text. #}
 {% macro _get_is_envelope_sql(values, key) -%}
   coalesce(
     {{ versioned_collapsing.get_is_json_sql(values) }}
@@ -248,7 +248,7 @@
 
 {# Whether the text of a line shows that it has none of the other forms. The console consumer puts a tab between key and
    message. Only the objects at `ts_ms` and `snapshot` tell a truncate in Avro's JSON from a plain one. #}
-{% macro _get_has_no_other_form_sql(line) -%}
+{% macro get_has_no_other_form_sql(line) -%}
   {{ line }} rlike r'^\s*+(?:\{\s*+"(?:before|after|op|source|transaction|ts_ms)"\s*+:|(?:null\s*+)?$)'
         and not contains({{ line }}, '\t')
         and not {{ line }} rlike r'"__[^"]*+"\s*+:'

@@ -143,13 +143,16 @@
   {%- if not left -%}{%- do return(none) -%}{%- endif -%}
   {%- set lines = input.found.values() | map(attribute='lines') | map('int') | sum -%}
   {%- do input.update({'leaves_most': left > lines}) -%}
+  {#- If the text of each shows that it is a plain envelope, what reads these reads all. -#}
+  {%- set others = input.found.values() | map(attribute='other_forms') | map('int') | sum -%}
+  {%- set rest = parser if others else versioned_collapsing.get_sql_of_plain_envelopes(parser) -%}
   {%- set left_lines -%}
     select _raw_line, _batch, _file, _block_start, _line_id from {{ input.parsed }} where _is_blank is null
   {%- endset -%}
   {%- call statement('parse_lines_left') -%}
     insert into {{ input.parsed }}
     {{ versioned_collapsing._get_parsed_rows_sql(
-        input, '(' ~ versioned_collapsing.get_parser_of_lines(parser, left_lines) ~ ')', keeps_text
+        input, '(' ~ versioned_collapsing.get_parser_of_lines(rest, left_lines) ~ ')', keeps_text
     ) }}
   {%- endcall -%}
   {%- do input.update({'found': versioned_collapsing.read_line_counts(input, pending)}) -%}
@@ -261,7 +264,12 @@
         {{- ' and not _is_truncate' if '_is_truncate' in input.columns }}) as rows
       {%- endif %}
       {%- if input.is_parsed_here %},
-      count_if(_is_blank is null) as lines_left
+      count_if(_is_blank is null) as lines_left,
+      count_if(
+        _is_blank is null and not coalesce({{ versioned_collapsing.get_has_no_other_form_sql(
+            versioned_collapsing.get_json_line_sql('_raw_line')
+        ) }}, false)
+      ) as other_forms
       {%- endif %}
       {%- if '_table' in input.columns %},
       array_join(array_sort(collect_set(if(_reason is null, _table, null))), ', ') as tables
