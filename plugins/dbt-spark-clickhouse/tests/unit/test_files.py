@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 
-from dbt.adapters.spark_clickhouse.hand_off.files import LocalFiles, partition_columns
+from dbt.adapters.spark_clickhouse.hand_off.files import FEW_FILES, LocalFiles, partition_columns
 from dbt.adapters.spark_clickhouse.hand_off.places import below
 from dbt.adapters.spark_clickhouse.hand_off.s3 import S3Files, is_s3
 
@@ -107,3 +109,29 @@ def test_partition_columns_are_those_of_the_folders() -> None:
 )
 def test_relative_location_starts_at_the_project(location: str, place: str) -> None:
     assert below("/project", location) == place
+
+
+@pytest.mark.parametrize(
+    ("rows_by_file", "file_format", "expected"),
+    [
+        ({"part-0.parquet": 3, "part-1.parquet": 0, "part-2.parquet": 4}, "parquet", 7),
+        ({"part-0.parquet": 3, "_temporary/0/part-1.parquet": 4, ".part-0.parquet.crc": 1}, "parquet", 3),
+        ({"day=1/part-0.parquet": 3}, "parquet", None),
+        ({"part-0.parquet": 3}, "delta", None),
+        ({}, "parquet", None),
+        ({f"part-{number}.parquet": 1 for number in range(FEW_FILES + 1)}, "parquet", None),
+    ],
+    ids=["files", "a file that is no part of the table", "a partition", "another format", "no file", "many files"],
+)
+def test_files_say_how_many_rows_they_have(
+    tmp_path: Path, rows_by_file: dict[str, int], file_format: str, expected: int | None
+) -> None:
+    for name, rows in rows_by_file.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        parquet.write_table(pyarrow.table({"id": list(range(rows))}), tmp_path / name)
+    assert LocalFiles(str(tmp_path), file_format).rows() == expected
+
+
+def test_a_broken_file_is_left_to_spark(tmp_path: Path) -> None:
+    (tmp_path / "part-0.parquet").write_bytes(b"PAR1 and nothing more")
+    assert LocalFiles(str(tmp_path), "parquet").rows() is None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Iterator
 
 import pytest
 
-from dbt.adapters.spark_clickhouse.core.garbage import NEW_OBJECTS, collect_less_often
+from dbt.adapters.spark_clickhouse.core.garbage import NEW_OBJECTS, collect_less_often, set_aside
 
 
 @pytest.fixture(autouse=True)
@@ -15,6 +16,7 @@ def _as_before() -> Iterator[None]:
     before = gc.get_threshold()
     yield
     gc.set_threshold(*before)
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize(("given", "expected"), [(700, NEW_OBJECTS), (2000, NEW_OBJECTS), (0, 0), (100_000, 100_000)])
@@ -23,3 +25,18 @@ def test_python_collects_less_often_and_never_more_often(given: int, expected: i
     gc.set_threshold(given, *others)
     collect_less_often()
     assert gc.get_threshold() == (expected, *others)
+
+
+def test_what_is_set_aside_is_looked_at_when_something_is_set_aside_anew() -> None:
+    class Node:
+        pass
+
+    node = Node()
+    node.itself = node  # type: ignore[attr-defined]
+    gone = weakref.ref(node)
+    set_aside()
+    del node
+    gc.collect()
+    assert gone() is not None
+    set_aside()
+    assert gone() is None

@@ -18,6 +18,7 @@ import dbt.context.providers
 import dbt.parser.manifest
 import dbt.task.runnable
 import dbt_common.clients.jinja
+import dbt_common.events.event_manager_client
 import pyspark
 import pyspark.cloudpickle
 import pyspark.java_gateway
@@ -25,7 +26,11 @@ import pyspark.sql.connect.client.retries
 import pytest
 from dbt.adapters.clickhouse.dbclient import ChClientWrapper
 from dbt.adapters.clickhouse.httpclient import ChHttpClient
+from dbt.adapters.events.logging import AdapterLogger
 from dbt.parser.manifest import ManifestLoader
+from dbt_common.events.base_types import EventLevel
+from dbt_common.events.event_manager import EventManager
+from dbt_common.events.logger import LoggerConfig
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
@@ -269,6 +274,7 @@ USES: dict[str, Use] = {
         "compile",
         lambda: private_api.keep_compiled(cast(Any, None)),
     ),
+    "debug": _without(AdapterLogger, "debug", private_api.log_only_what_is_read),
     "register_pickle_by_value": _without(
         pyspark.cloudpickle, "register_pickle_by_value", lambda: private_api.pickle_by_value(pyspark)
     ),
@@ -549,6 +555,7 @@ def test_client_of_dbt_clickhouse_is_abstract_where_the_embedded_one_fills_in() 
             "compile",
             lambda: private_api.keep_compiled(cast(Any, None)),
         ),
+        (AdapterLogger, "debug", private_api.log_only_what_is_read),
     ],
 )
 def test_a_function_of_dbt_is_replaced_once(
@@ -565,3 +572,22 @@ def test_a_function_of_dbt_is_replaced_once(
     assert replaced is not stock
     replace()
     assert getattr(owner, name) is replaced
+
+
+@pytest.mark.parametrize("level", [EventLevel.DEBUG, EventLevel.INFO, EventLevel.WARN])
+@pytest.mark.parametrize("is_called_back", [True, False])
+def test_a_debug_message_is_made_if_somebody_reads_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: EventLevel, is_called_back: bool
+) -> None:
+    monkeypatch.setattr(AdapterLogger, "debug", vars(AdapterLogger)["debug"])
+    private_api.log_only_what_is_read()
+    manager = EventManager()
+    manager.add_logger(LoggerConfig(name="file", level=level, output_file_name=str(tmp_path / "dbt.log")))
+    heard: list[str] = []
+    if is_called_back:
+        manager.add_callback(lambda message: heard.append(message.data.base_msg))
+    monkeypatch.setattr(dbt_common.events.event_manager_client, "_EVENT_MANAGER", manager)
+    AdapterLogger("test").debug("one statement")
+    manager.flush()
+    is_logged = "one statement" in (tmp_path / "dbt.log").read_text()
+    assert (is_logged, bool(heard)) == (level is EventLevel.DEBUG, is_called_back)

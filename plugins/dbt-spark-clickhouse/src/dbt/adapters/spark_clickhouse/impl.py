@@ -76,6 +76,7 @@ class SparkClickHouseAdapter(Relations, Catalog, ConnectionsOfBoth, MacroMethods
 
     def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
         collect_less_often()
+        private_api.log_only_what_is_read()
         profile = cast(SparkClickHouseCredentials, config.credentials)
         self.config = config
         self.project_root = Path(getattr(config, "project_root", Path.cwd())).resolve()

@@ -22,6 +22,8 @@ from dbt.adapters.clickhouse.httpclient import ChHttpClient
 from dbt.adapters.contracts.connection import Connection, Credentials
 from dbt.adapters.factory import FACTORY
 from dbt.flags import get_flags
+from dbt_common.events.base_types import EventLevel
+from dbt_common.events.event_manager_client import get_event_manager
 from dbt_common.exceptions import DbtRuntimeError
 
 if TYPE_CHECKING:
@@ -148,6 +150,7 @@ def new_method(adapter: type[BaseAdapter], name: str) -> PrivateApiError:
 _AVAILABLE = Symbol("dbt-adapters", "dbt.adapters.base.impl:BaseAdapter", "_available_")
 _REPLACEMENTS = Symbol("dbt-adapters", "dbt.adapters.base.impl:BaseAdapter", "_parse_replacements_")
 _ADAPTERS = Symbol("dbt-adapters", "dbt.adapters.factory:FACTORY", "adapters")
+_DEBUG = Symbol("dbt-adapters", "dbt.adapters.events.logging:AdapterLogger", "debug")
 _CONNECTION_KEYS = Symbol("dbt-adapters", "dbt.adapters.contracts.connection:Credentials", "_connection_keys")
 _MANAGER = "dbt.adapters.base.connections:BaseConnectionManager"
 _CONNECTIONS = Symbol("dbt-adapters", _MANAGER, "thread_connections")
@@ -305,6 +308,25 @@ def keep_compiled(known: CompiledTexts) -> None:
         return compile_unknown
 
     _COMPILE.wrap_once(wrap)
+
+
+def log_only_what_is_read() -> None:
+    """Let adapters make an event of a debug message only if a log or a callback takes it. dbt makes all events, which
+    costs a resident run as much time as ClickHouse needs for some statements."""
+
+    def wrap(stock: Any) -> Callable[..., None]:
+        def debug(self: Any, message: Any, *arguments: Any) -> None:
+            manager = get_event_manager()
+            if manager.callbacks or any(map(_takes_debug_messages, manager.loggers)):
+                stock(self, message, *arguments)
+
+        return debug
+
+    _DEBUG.wrap_once(wrap)
+
+
+def _takes_debug_messages(log: Any) -> bool:
+    return getattr(log, "level", EventLevel.DEBUG) in (EventLevel.DEBUG, EventLevel.TEST)
 
 
 # dbt-clickhouse and clickhouse-connect

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import json
 import os
 import re
@@ -25,6 +26,7 @@ from dbt.cli.exceptions import DbtUsageException
 from dbt.cli.main import dbtRunner, dbtRunnerResult
 
 from dbt.adapters.spark_clickhouse import private_api
+from dbt.adapters.spark_clickhouse.core import garbage
 from dbt.adapters.spark_clickhouse.landing.watched import LandingZones, ProjectFolders, Seen
 from dbt.adapters.spark_clickhouse.spark import session as spark_session
 
@@ -201,7 +203,9 @@ class Follower:
         os.execv(sys.executable, [sys.executable, "-m", "dbt.adapters.spark_clickhouse", "follow", *self.options.given])
 
     def _wait_for_news(self, landed: Seen) -> None:
-        """Wait until a batch has landed, but not for long, because the project may change too."""
+        """Wait until a batch has landed, but not for long, because the project may change too. Do first what the next
+        run need not do then."""
+        gc.collect()
         self._spare = self.manifest_of_run()
         end = time.monotonic() + max(2.0, self.options.every)
         while not self.stopper.is_asked and time.monotonic() < end:
@@ -252,6 +256,7 @@ class Follower:
         # No run reads them, and dbt cannot copy a manifest that has disabled nodes.
         self._manifest.files, self._manifest.disabled = {}, {}
         self._done, self._went_on = None, False
+        garbage.set_aside()
         return True
 
     def manifest_of_run(self) -> Any:
@@ -380,6 +385,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Follow the landing zones. Return 0 if the last run succeeded."""
     options = Options.of(sys.argv[1:] if arguments is None else arguments)
     spark_session.stay()
+    garbage.collect_less_often(garbage.NEW_OBJECTS_OF_A_RESIDENT)
     # A process that replaces itself leaves semaphores to its resource tracker, which would warn of them.
     sys.warnoptions.append("ignore:resource_tracker:UserWarning")
     failures = os.environ.pop(FAILURES, None)

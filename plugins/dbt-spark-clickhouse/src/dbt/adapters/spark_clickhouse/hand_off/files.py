@@ -12,6 +12,7 @@ from dbt.adapters.spark_clickhouse.core.literals import clickhouse_literal
 RECEIPT = "_hand_off.json"  # Spark and the *.parquet glob skip names with a leading underscore
 PARQUET = "parquet"
 FORMATS = (PARQUET, "delta", "iceberg")
+FEW_FILES = 50
 
 Query = Callable[[str], Iterable[Any]]
 
@@ -42,6 +43,10 @@ class Files(ABC):
         if self.file_format != PARQUET:
             return not file.startswith((".", RECEIPT))
         return file.endswith(".parquet") and all("=" in folder for folder in folders)
+
+    def rows(self) -> int | None:
+        """The number of rows in the files, according to what Spark wrote at their ends. None if it takes a query."""
+        return None
 
     @abstractmethod
     def exist(self) -> bool:
@@ -104,6 +109,20 @@ class LocalFiles(Files):
         for path in self.folder.rglob("*"):
             if path.is_file():
                 yield path.relative_to(self.folder).as_posix(), path.stat().st_size
+
+    def rows(self) -> int | None:
+        names = list(self.sizes())
+        # Spark counts a partition only if it is registered, and many files faster.
+        if self.file_format != PARQUET or not 0 < len(names) <= FEW_FILES or any("/" in name for name in names):
+            return None
+        try:
+            from pyarrow import ArrowException, parquet  # chDB needs it
+        except ImportError:
+            return None
+        try:
+            return sum(int(parquet.read_metadata(self.folder / name).num_rows) for name in names)
+        except (ArrowException, OSError):  # Spark says better what is wrong with the file
+            return None
 
     def exist(self) -> bool:
         return self.folder.is_dir()

@@ -200,8 +200,12 @@ class HandOffs:
         sql = f"describe query select * from {source}"
         _, described = self._project.call_named_engine(SPARK, "execute", sql, fetch=True)
         columns = {row["col_name"]: without_collations(row["data_type"]) for row in described.rows}
-        rows, *nulls = self._row(SPARK, counts_sql(columns, source))
-        nested_nulls = {name: count for name, count in zip(nested_columns(columns), nulls, strict=True) if count}
+        nested = nested_columns(columns)
+        rows = None if nested else files.rows()
+        nulls: list[int] = []
+        if rows is None:
+            rows, *nulls = self._row(SPARK, counts_sql(columns, source))
+        nested_nulls = {name: count for name, count in zip(nested, nulls, strict=True) if count}
         Receipt(rows, columns, nested_nulls, files.sizes()).save(files)
 
     def _row(self, engine: Engine, sql: str) -> list[int]:

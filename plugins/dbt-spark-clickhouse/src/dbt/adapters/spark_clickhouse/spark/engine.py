@@ -338,17 +338,17 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         )
 
     def list_schemas(self, database: str) -> list[str]:
-        """The schemas: from Spark's metastore if Spark runs, else from the record."""
-        known = record.schemas() if (record := self._record_at_rest()) else None
+        """The schemas: from the record if it knows them, else from Spark's metastore."""
+        known = record.schemas() if (record := record_for(self.config.credentials)) else None
         return list(super().list_schemas(database)) if known is None else known
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
-        """The relations of a schema: from Spark's metastore if Spark runs, else from the record."""
+        """The relations of a schema: from the record if it knows them, else from Spark's metastore."""
         schema = str(schema_relation.schema)
-        known = record.relations(schema) if (record := self._record_at_rest()) else None
-        if known is not None:
-            return [self.Relation.create(schema=schema, **found) for found in known]
         if record := record_for(self.config.credentials):
+            known = record.relations(schema)
+            if known is not None:
+                return [self.Relation.create(schema=schema, **found) for found in known]
             record.note_schema(schema)
         return list(super().list_relations_without_caching(schema_relation))
 
@@ -373,9 +373,6 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         if record := record_for(self.config.credentials):
             with self.connection_named("metastore"):
                 record.capture(self._list_schemas, self._describe)
-
-    def _record_at_rest(self) -> MetastoreRecord | None:
-        return None if private_api.is_spark_running() else record_for(self.config.credentials)
 
     def _list_schemas(self) -> list[str]:
         return list(super().list_schemas(""))
