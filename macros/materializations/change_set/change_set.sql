@@ -75,18 +75,14 @@
   {% endif %}
   {% set counts = versioned_collapsing.read_counts(model, inputs, pending, not found.by_any) %}
   {% do versioned_collapsing.validate_no_stray_events(model, inputs) %}
-  {% if adapter.get_relation(manifest.database, manifest.schema, manifest.identifier) is not none %}
-    {% call statement('drop') -%}
-      drop table if exists {{ manifest }} purge
-    {%- endcall %}
-  {% endif %}
-  {% call statement('create_manifest') -%}
-    {{ versioned_collapsing.get_create_manifest_sql(
-        manifest, landed, pending, is_complete, counts, config.get('file_format', 'parquet'),
-        local_md5(invocation_id ~ model.unique_id), definition, versioned_collapsing.get_own_parsed_lines(inputs),
-        versioned_collapsing.get_seen(inputs)
-    ) }}
-  {%- endcall %}
+  {% set created = versioned_collapsing.write_manifest(
+      manifest,
+      versioned_collapsing.get_manifest(
+          landed, pending, is_complete, counts, local_md5(invocation_id ~ model.unique_id), definition,
+          versioned_collapsing.get_own_parsed_lines(inputs), versioned_collapsing.get_seen(inputs)
+      ),
+      config.get('file_format', 'parquet')
+  ) %}
   {% set code = versioned_collapsing.get_change_set_code(
       compiled_code, model.language, inputs, pending, versioned_collapsing.read_snapshots(model, inputs, compiled_code)
   ) %}
@@ -106,6 +102,6 @@
 
   {{ run_hooks(post_hooks) }}
 
-  {{ return({'relations': [target, manifest]}) }}
+  {{ return({'relations': [target] + created}) }}
 
 {% endmaterialization %}

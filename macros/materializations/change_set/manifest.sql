@@ -2,40 +2,87 @@
    count that is not known is null. `id` is the ID of this build, and `definition` the hash of what was built.
    `parsed_lines` names the tables in which the lines of these batches are parsed. `seen` says what the change set has
    had of each staging model: tables of the source, the highest position and the newest time. Other times are in
-   microseconds since 1970. #}
-{% macro get_create_manifest_sql(
-    manifest, landed, pending, is_complete, counts, file_format, id, definition, parsed, seen='{}'
-) -%}
+   microseconds since 1970, or an expression of SQL. `same` has what all rows have in common. #}
+{% macro get_manifest(landed, pending, is_complete, counts, id, definition, parsed, seen='{}') %}
   {%- set names = versioned_collapsing.get_line_count_names() -%}
+  {%- set rows = [] -%}
+  {%- for batch in pending -%}
+    {%- set found = landed[batch] -%}
+    {%- set row = {
+        'batch': batch | int, 'files': found.files | int, 'hash': found.hash, 'landed_at': found.landed_at
+    } -%}
+    {%- for name in names -%}
+      {%- set count = counts.get(batch, {}).get(name) -%}
+      {%- do row.update({name: none if count is none else count | int}) -%}
+    {%- endfor -%}
+    {%- do rows.append(row) -%}
+  {%- endfor -%}
+  {%- do return({
+      'columns': dict(
+          batch='bigint', files='bigint', hash='string', landed_at='bigint', taken_at='bigint', id='string',
+          definition='string', parsed_lines='string', seen='string', is_complete='boolean', is_partial='boolean',
+          **dict.fromkeys(names, 'bigint')
+      ),
+      'rows': rows or [dict(batch=none, files=0, hash=none, landed_at=none, **dict.fromkeys(names, 0))],
+      'same': {
+          'id': id, 'definition': definition, 'parsed_lines': parsed | map(attribute='identifier') | join(','),
+          'seen': seen, 'is_complete': is_complete, 'is_partial': versioned_collapsing.is_partial_run(),
+      },
+  }) -%}
+{% endmacro %}
+
+{# Writes a manifest, or replaces it. The adapter can put rows into a table that it knows, which takes a tenth of the
+   time of the two statements on Spark. Returns what was created. #}
+{% macro write_manifest(manifest, content, file_format) %}
+  {%- set existing = adapter.get_relation(manifest.database, manifest.schema, manifest.identifier) -%}
+  {%- set expressions = content.rows | map(attribute='landed_at') | select('string') | list -%}
+  {%- if existing is not none and file_format == 'parquet' and not expressions and adapter.replace_rows is defined -%}
+    {%- set now = (modules.datetime.datetime.now(modules.pytz.utc).timestamp() * 1000000) | int -%}
+    {%- set rows = [] -%}
+    {%- for row in content.rows -%}
+      {%- do rows.append(dict(content.same, taken_at=now, **row)) -%}
+    {%- endfor -%}
+    {%- if adapter.replace_rows(manifest.schema, manifest.identifier, content.columns, rows) -%}
+      {%- do return([]) -%}
+    {%- endif -%}
+  {%- endif -%}
+  {%- if existing is not none -%}
+    {%- call statement('drop') -%}
+      drop table if exists {{ manifest }} purge
+    {%- endcall -%}
+  {%- endif -%}
+  {%- call statement('create_manifest') -%}
+    {{ versioned_collapsing.get_create_manifest_sql(manifest, content, file_format) }}
+  {%- endcall -%}
+  {%- do return([manifest]) -%}
+{% endmacro %}
+
+{# The table has one file, so that the adapter can replace its rows. #}
+{% macro get_create_manifest_sql(manifest, content, file_format) -%}
+  {%- set names = content.rows[0] | list -%}
   create table {{ manifest }} using {{ file_format }} as
-  select
-    cast(batch as bigint) as batch,
-    cast(files as bigint) as files,
-    cast(hash as string) as hash,
-    cast(landed_at as bigint) as landed_at,
-    unix_micros(current_timestamp()) as taken_at,
-    {{ versioned_collapsing.quote_literal(id) }} as id,
-    {{ versioned_collapsing.quote_literal(definition) }} as definition,
-    {{ versioned_collapsing.quote_literal(parsed | map(attribute='identifier') | join(',')) }} as parsed_lines,
-    {{ versioned_collapsing.quote_literal(seen) }} as seen,
-    cast({{ is_complete }} as boolean) as is_complete,
-    cast({{ versioned_collapsing.is_partial_run() }} as boolean) as is_partial,
-    {%- for name in names %}
-    cast({{ name }} as bigint) as {{ name }}{{ ',' if not loop.last }}
+  select /*+ coalesce(1) */
+    {%- for name, type in content.columns.items() %}
+    {%- set value = name if name in names
+        else 'unix_micros(current_timestamp())' if name == 'taken_at'
+        else versioned_collapsing._get_manifest_literal(content.same[name]) %}
+    cast({{ value }} as {{ type }}) as {{ name }}{{ ',' if not loop.last }}
     {%- endfor %}
   from values
-    {%- for batch in pending %}
-    {%- set values = [batch, landed[batch].files, "'" ~ landed[batch].hash ~ "'", landed[batch].landed_at] %}
-    {%- for name in names %}
-    {%- set count = counts.get(batch, {}).get(name) %}
-    {%- do values.append('null' if count is none else count) %}
+    {%- for row in content.rows %}
+    ({% for name, value in row.items() %}
+      {{- value if name == 'landed_at' and value else versioned_collapsing._get_manifest_literal(value) }}
+      {{- ', ' if not loop.last }}
+    {%- endfor %}){{ ',' if not loop.last }}
     {%- endfor %}
-    ({{ values | join(', ') }}){{ ',' if not loop.last }}
-    {%- else %}
-    (null, 0, null, null{{ ', 0' * names | length }})
-    {%- endfor %}
-  as manifest (batch, files, hash, landed_at, {{ names | join(', ') }})
+  as manifest ({{ names | join(', ') }})
 {%- endmacro %}
+
+{% macro _get_manifest_literal(value) %}
+  {%- do return(
+      'null' if value is none else versioned_collapsing.quote_literal(value) if value is string else value | string
+  ) -%}
+{% endmacro %}
 
 {# The code that makes the rows of a change set from the batches that are taken. If no batch is pending, SQL returns no
    rows, and a Python model finds its inputs empty. #}

@@ -135,3 +135,46 @@ def test_files_say_how_many_rows_they_have(
 def test_a_broken_file_is_left_to_spark(tmp_path: Path) -> None:
     (tmp_path / "part-0.parquet").write_bytes(b"PAR1 and nothing more")
     assert LocalFiles(str(tmp_path), "parquet").rows() is None
+
+
+COLUMNS = {"batch": "bigint", "hash": "string", "is_complete": "boolean"}
+ROWS: list[dict[str, Any]] = [
+    {"hash": "it's \\", "batch": 2**63 - 1, "is_complete": True},
+    {"batch": None, "hash": None, "is_complete": None},
+]
+
+
+def test_rows_are_replaced_in_a_file_of_another_name(tmp_path: Path) -> None:
+    files = LocalFiles(str(tmp_path), "parquet")
+    parquet.write_table(pyarrow.table({"batch": [1]}), tmp_path / "part-0.parquet")
+    (tmp_path / ".part-0.parquet.crc").write_text("the sum of the file that was there")
+    (tmp_path / "_SUCCESS").touch()
+    assert files.replace_rows(COLUMNS, ROWS)
+    (name,) = files.sizes()
+    assert name != "part-0.parquet"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["_SUCCESS", name]
+    written = parquet.read_table(tmp_path / name)
+    assert written.column_names == list(COLUMNS)
+    assert written.to_pylist() == ROWS
+
+
+@pytest.mark.parametrize(
+    ("names", "file_format", "columns"),
+    [
+        ([], "parquet", COLUMNS),
+        (["part-0.parquet", "part-1.parquet"], "parquet", COLUMNS),
+        (["day=1/part-0.parquet"], "parquet", COLUMNS),
+        (["part-0.parquet"], "iceberg", COLUMNS),
+        (["part-0.parquet"], "parquet", COLUMNS | {"amount": "decimal(12,2)"}),
+    ],
+    ids=["no file", "two files", "a partition", "another format", "another type"],
+)
+def test_rows_that_cannot_be_replaced_stay(
+    tmp_path: Path, names: list[str], file_format: str, columns: dict[str, str]
+) -> None:
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("rows")
+    assert not LocalFiles(str(tmp_path), file_format).replace_rows(columns, ROWS)
+    assert [(tmp_path / name).read_text() for name in names] == ["rows"] * len(names)
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == len(names)

@@ -8,11 +8,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow
 import pytest
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.clickhouse.impl import ClickHouseAdapter
 from dbt.context.providers import RuntimeConfigObject
 from dbt_common.exceptions import DbtRuntimeError
+from pyarrow import parquet
 
 from dbt.adapters.spark_clickhouse.core.routing import CLICKHOUSE, SPARK, Engine
 from dbt.adapters.spark_clickhouse.hand_off.files import LocalFiles
@@ -362,3 +364,32 @@ def test_table_whose_files_are_gone_is_built_anew_and_not_read(
             )
         else:
             adapter.lost_tables.require_parents(reader)
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_replaced"), [({"batch": "bigint"}, True), ({"batch": "string"}, False), (None, False)]
+)
+def test_rows_are_replaced_in_a_table_with_a_receipt_of_the_same_columns(
+    adapter: SparkClickHouseAdapter,
+    monkeypatch: pytest.MonkeyPatch,
+    columns: dict[str, str] | None,
+    is_replaced: bool,
+) -> None:
+    said: list[str] = []
+    folder = adapter.home / "warehouse" / "shop.db" / "orders__manifest"
+    folder.mkdir(parents=True)
+    parquet.write_table(pyarrow.table({"batch": [1]}), folder / "part-0.parquet")
+    files = LocalFiles(str(folder), "parquet")
+    before = files.sizes()
+    if columns:
+        Receipt(1, columns, {}, before).save(files)
+    rows = [{"batch": 2}, {"batch": 3}]
+    with monkeypatch.context() as patched:
+        patched.setattr(adapter, "call_named_engine", lambda engine, name, sql: said.append(sql))
+        assert adapter.replace_rows("shop", "orders__manifest", {"batch": "bigint"}, rows) is is_replaced
+    if is_replaced:
+        assert Receipt.load(files) == Receipt(2, {"batch": "bigint"}, {}, files.sizes())
+        assert parquet.read_table(folder).to_pylist() == rows
+        assert said == ["refresh table shop.orders__manifest"]
+    else:
+        assert (files.sizes(), said) == (before, [])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ RECEIPT = "_hand_off.json"  # Spark and the *.parquet glob skip names with a lea
 PARQUET = "parquet"
 FORMATS = (PARQUET, "delta", "iceberg")
 FEW_FILES = 50
+ARROW_TYPES = {"bigint": "int64", "string": "string", "boolean": "bool"}
 
 Query = Callable[[str], Iterable[Any]]
 
@@ -47,6 +49,16 @@ class Files(ABC):
     def rows(self) -> int | None:
         """The number of rows in the files, according to what Spark wrote at their ends. None if it takes a query."""
         return None
+
+    def replace_rows(self, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> bool:
+        """Replace the only file by one with other rows. False, and nothing is done, if there are more or none, or if
+        it takes Spark to write one.
+
+        Args:
+            columns: Spark's types by name.
+            rows: the values by name.
+        """
+        return False
 
     @abstractmethod
     def exist(self) -> bool:
@@ -123,6 +135,26 @@ class LocalFiles(Files):
             return sum(int(parquet.read_metadata(self.folder / name).num_rows) for name in names)
         except (ArrowException, OSError):  # Spark says better what is wrong with the file
             return None
+
+    def replace_rows(self, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> bool:
+        names = list(self.sizes())
+        if self.file_format != PARQUET or len(names) != 1 or "/" in names[0] or columns.values() - ARROW_TYPES.keys():
+            return False
+        try:
+            import pyarrow
+            from pyarrow import parquet
+        except ImportError:
+            return False
+        types = pyarrow.schema([(name, ARROW_TYPES[of_spark]) for name, of_spark in columns.items()])
+        name = f"part-{uuid.uuid4()}.parquet"
+        draft = self.folder / f".{name}"
+        parquet.write_table(pyarrow.Table.from_pylist(list(rows), types), draft)
+        # Killed between the two, it leaves a table without rows, as Spark does between dropping and creating one. A
+        # name of its own, because ClickHouse remembers the rows of a file by name and second.
+        (self.folder / names[0]).unlink()
+        draft.replace(self.folder / name)
+        (self.folder / f".{names[0]}.crc").unlink(missing_ok=True)
+        return True
 
     def exist(self) -> bool:
         return self.folder.is_dir()

@@ -123,6 +123,20 @@ class MacroMethods(Router):
         """A Spark table that a macro has made (Parquet), as ClickHouse reads it."""
         return self.hand_offs.received(RELATION_CLASSES[SPARK].create(schema=schema, identifier=identifier))
 
+    @available.parse(lambda *a, **k: False)
+    def replace_rows(self, schema: str, identifier: str, columns: dict[str, str], rows: list[dict[str, Any]]) -> bool:
+        """Replace the rows of a small Spark table (Parquet) that is not a node, without a job on Spark. False if that
+        is not possible, and then nothing has changed.
+
+        Args:
+            schema: of the table.
+            identifier: its name.
+            columns: Spark's types by name: `bigint`, `string` or `boolean`.
+            rows: the values by name.
+        """
+        own = RELATION_CLASSES[SPARK].create(schema=schema, identifier=identifier)
+        return self.engines[SPARK].is_embedded and self.hand_offs.replace_rows(own, columns, rows)
+
     @available.parse(lambda *a, **k: None)
     def purge(self, schema: str, identifier: str) -> None:
         """Drop a Spark table with its files, and the copy of it that ClickHouse was sent."""
