@@ -63,6 +63,10 @@ def test_lines_that_a_template_leaves_are_parsed_by_a_second_statement(built: Bu
     assert [made[name] for name in cases] == [2, 2, 2]
     added = Counter(re.findall(r"insert into shop\.(\w+)_changes__stg_", built.project.log()))
     assert [added[name] for name in cases] == [2, 2, 0]
+    inserts = re.findall(r"insert into shop\.(\w+)_changes__stg_(.*?)SQL status", built.project.log(), re.DOTALL)
+    by_the_whole_parser = {name for name, statement in inserts if "/* other forms */" in statement}
+    # The text of each line that "combined" leaves shows a plain envelope.
+    assert by_the_whole_parser & set(cases) == {"latest_wins"}
     seen = {
         name: json.loads(built.project.spark_rows(f"{name}_changes__manifest", ["seen"])[0][0])[f"stg_{name}"]
         for name in cases

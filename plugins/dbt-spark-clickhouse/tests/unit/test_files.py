@@ -178,3 +178,14 @@ def test_rows_that_cannot_be_replaced_stay(
     assert not LocalFiles(str(tmp_path), file_format).replace_rows(columns, ROWS)
     assert [(tmp_path / name).read_text() for name in names] == ["rows"] * len(names)
     assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == len(names)
+
+
+def test_a_full_disk_is_left_to_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(_rows: Any, path: Path) -> None:
+        path.write_bytes(b"half")
+        raise OSError("No space left on device")
+
+    (tmp_path / "part-0.parquet").write_text("rows")
+    monkeypatch.setattr(parquet, "write_table", write)
+    assert not LocalFiles(str(tmp_path), "parquet").replace_rows(COLUMNS, ROWS)
+    assert [path.name for path in tmp_path.iterdir()] == ["part-0.parquet"]

@@ -148,7 +148,11 @@ class LocalFiles(Files):
         types = pyarrow.schema([(name, ARROW_TYPES[of_spark]) for name, of_spark in columns.items()])
         name = f"part-{uuid.uuid4()}.parquet"
         draft = self.folder / f".{name}"
-        parquet.write_table(pyarrow.Table.from_pylist(list(rows), types), draft)
+        try:
+            parquet.write_table(pyarrow.Table.from_pylist(list(rows), types), draft)
+        except OSError:  # Spark says better what is wrong with the disk
+            draft.unlink(missing_ok=True)
+            return False
         # Killed between the two, it leaves a table without rows, as Spark does between dropping and creating one. A
         # name of its own, because ClickHouse remembers the rows of a file by name and second.
         (self.folder / names[0]).unlink()
