@@ -367,12 +367,20 @@ def test_table_whose_files_are_gone_is_built_anew_and_not_read(
 
 
 @pytest.mark.parametrize(
-    ("columns", "is_replaced"), [({"batch": "bigint"}, True), ({"batch": "string"}, False), (None, False)]
+    ("columns", "others", "is_replaced"),
+    [
+        ({"batch": "bigint"}, {}, True),
+        ({"batch": "string"}, {}, False),
+        ({"batch": "bigint"}, {"_delta_log/0.json": 8}, False),
+        (None, {}, False),
+    ],
+    ids=["as it was", "another column", "another format", "no receipt"],
 )
 def test_rows_are_replaced_in_a_table_with_a_receipt_of_the_same_columns(
     adapter: SparkClickHouseAdapter,
     monkeypatch: pytest.MonkeyPatch,
     columns: dict[str, str] | None,
+    others: dict[str, int],
     is_replaced: bool,
 ) -> None:
     said: list[str] = []
@@ -382,7 +390,7 @@ def test_rows_are_replaced_in_a_table_with_a_receipt_of_the_same_columns(
     files = LocalFiles(str(folder), "parquet")
     before = files.sizes()
     if columns:
-        Receipt(1, columns, {}, before).save(files)
+        Receipt(1, columns, {}, before | others).save(files)
     rows = [{"batch": 2}, {"batch": 3}]
     with monkeypatch.context() as patched:
         patched.setattr(adapter, "call_named_engine", lambda engine, name, sql: said.append(sql))

@@ -203,10 +203,10 @@ class Follower:
         os.execv(sys.executable, [sys.executable, "-m", "dbt.adapters.spark_clickhouse", "follow", *self.options.given])
 
     def _wait_for_news(self, landed: Seen) -> None:
-        """Wait until a batch has landed, but not for long, because the project may change too. Do first what the next
-        run need not do then."""
-        gc.collect()
-        self._spare = self.manifest_of_run()
+        """Wait until a batch has landed, but not for long, because the project may change too."""
+        if self._spare is None:  # the first wait after a run, which does what the next run need not do then
+            gc.collect()
+            self._spare = self.manifest_of_run()
         end = time.monotonic() + max(2.0, self.options.every)
         while not self.stopper.is_asked and time.monotonic() < end:
             began = time.monotonic()
