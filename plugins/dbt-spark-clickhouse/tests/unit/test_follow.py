@@ -115,6 +115,39 @@ def test_a_run_logs_no_statements_unless_somebody_sets_a_level(
     assert ("info" in given[0]) is is_info
 
 
+def test_a_run_after_another_says_since_when_batches_have_landed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the first run, only the end of the last Spark is known."""
+    landed: list[dict[str, int]] = [{"batch=1": 5}, {"batch=1": 5, "batch=3": 9, "batch=2": 7}]
+    done: list[dict[str, int] | None] = []
+    begins: list[int] = []
+
+    class Zones:
+        others = ()
+
+        def batches(self) -> dict[str, int]:
+            return landed[min(len(done), 1)]
+
+    class Runner:
+        def __init__(self, manifest: Any) -> None:
+            pass
+
+        def invoke(self, _arguments: list[str]) -> Any:
+            done.append(None)
+            return SimpleNamespace(success=True, exception=None, result=None)
+
+    monkeypatch.setattr(follow, "dbtRunner", Runner)
+    monkeypatch.setattr(follow.spark_session, "expect_since", begins.append)
+    options = follow.Options.of(["--until-idle", "--project-dir", str(tmp_path)])
+    follower = follow.Follower(options, follow.Stopper())
+    monkeypatch.setattr(follower, "read_project", lambda: True)
+    monkeypatch.setattr(follower, "manifest_of_run", lambda: None)
+    monkeypatch.setattr(follower, "_zones", Zones(), raising=False)
+    assert follower.follow() == 0
+    assert (len(done), begins) == (2, [7])
+
+
 @pytest.mark.parametrize("option", ["--every", "--memory"])
 def test_a_negative_number_is_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:

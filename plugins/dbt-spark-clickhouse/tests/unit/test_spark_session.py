@@ -15,7 +15,14 @@ from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedSparkCredenti
 from dbt.adapters.spark_clickhouse.router.macro_api import LITTLE_DATA, MacroMethods
 from dbt.adapters.spark_clickhouse.spark import session as spark_session
 from dbt.adapters.spark_clickhouse.spark.metastore_record import forget_records
-from dbt.adapters.spark_clickhouse.spark.session import JAVA_OPTIONS, default_settings, own_record, start_session
+from dbt.adapters.spark_clickhouse.spark.session import (
+    JAVA_OPTIONS,
+    WITH_CODE,
+    WITHOUT_CODE,
+    default_settings,
+    own_record,
+    start_session,
+)
 
 
 def credentials(home: Path, **settings: str) -> EmbeddedSparkCredentials:
@@ -96,3 +103,25 @@ def test_spark_starts_for_what_it_has_to_read(tmp_path: Path, landed: int, more:
     assert MacroMethods.is_data_little(adapter, 0) == is_little
     options = default_settings(credentials(tmp_path), is_data_little=is_little)[JAVA_OPTIONS]
     assert ("-XX:TieredStopAtLevel=1" in options) == is_little
+
+
+def test_a_spark_that_stays_up_gets_the_settings_for_what_a_run_reads(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    given: dict[str, str] = {}
+    session = SimpleNamespace(conf=SimpleNamespace(set=given.__setitem__))
+    monkeypatch.setattr(private_api, "is_spark_running", lambda: True)
+    monkeypatch.setattr(spark_session, "running_session", lambda: session)
+    monkeypatch.setattr(spark_session, "_homes", [tmp_path])
+    monkeypatch.setattr(spark_session, "_is_little", [lambda begin: begin > 100])
+    monkeypatch.setattr(spark_session, "_since", [])
+    for begin, expected in ((7, WITH_CODE), (101, WITHOUT_CODE), (None, {}), (8, WITH_CODE)):
+        given.clear()
+        if begin is not None:
+            spark_session.expect_since(begin)
+        start_session(credentials(tmp_path), 0)
+        assert given == expected
+    given.clear()
+    spark_session.expect_since(101)
+    start_session(credentials(tmp_path, **{"spark.sql.codegen.wholeStage": "true"}), 0)
+    assert given == {"spark.sql.codegen.factoryMode": "NO_CODEGEN"}

@@ -274,6 +274,8 @@ class Follower:
     def _run(self, landed: Seen) -> bool:
         """Run dbt once. Return whether it succeeded."""
         new = {path: at for path, at in landed.items() if at != (self._done or {}).get(path)}
+        if self._done is not None and new:
+            spark_session.expect_since(min(new.values()))
         self._runs += 1
         self._tell("running", new)
         began = time.monotonic()

@@ -45,6 +45,7 @@ JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 # run, and to generate code takes longer than to interpret expressions.
 _OF_LITTLE_DATA = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": str(os.cpu_count() or 1)}
 WITHOUT_CODE = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}
+WITH_CODE = {"spark.sql.codegen.factoryMode": "FALLBACK", "spark.sql.codegen.wholeStage": "true"}  # Spark's defaults
 # Java's first compiler alone makes slower code in half the time. Java would then reserve only 48 MB for code, which
 # Spark fills, instead of its usual 240. While its space for classes grows from the usual 21 MB, Java stops all threads
 # twice to collect all garbage.
@@ -73,6 +74,7 @@ _homes: list[Path] = []  # the home of the Spark that runs
 _stops: list[Callable[[], None]] = []  # what stops it
 _resident = threading.Event()
 _is_little: list[Callable[[int], bool]] = []  # at most one
+_since: list[int] = []  # since when what the next run reads has come, if somebody has said so
 
 
 def stay() -> None:
@@ -87,6 +89,12 @@ def expect(is_little: Callable[[int], bool]) -> None:
         is_little: answers for what has come since a time, in nanoseconds since 1970.
     """
     _is_little[:] = [is_little]
+
+
+def expect_since(begin: int) -> None:
+    """Say since when what the next run reads has come, in nanoseconds since 1970. A Spark that stays up then gets the
+    settings for it."""
+    _since[:] = [begin]
 
 
 def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
@@ -112,6 +120,8 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
     with _start:
         if private_api.is_spark_running():
             _require_home(home)
+            if _since:
+                _suit(credentials, is_data_little=_is_data_little(home))
             return
         if metastore.URL_SETTING not in credentials.server_side_parameters:
             metastore.require_home(home)
@@ -119,7 +129,7 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
         logs = home / "logs"
         logs.mkdir(exist_ok=True)
         metastore.clear_unfinished(home)
-        own = default_settings(credentials, is_data_little=bool(_is_little) and _is_little[0](last_end(home)))
+        own = default_settings(credentials, is_data_little=_is_data_little(home))
         restored = Undo(home).restore()
         record = own_record(credentials)
         if record:
@@ -142,6 +152,19 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
             metastore.prepare(session, home, credentials.warehouse_location)
         private_api.silence_errors()
         repair_partitions(restored)
+
+
+def _is_data_little(home: Path) -> bool:
+    begin = _since.pop() if _since else last_end(home)
+    return bool(_is_little) and _is_little[0](begin)
+
+
+def _suit(credentials: EmbeddedSparkCredentials, *, is_data_little: bool) -> None:
+    """Let the Spark that runs generate code or interpret expressions, unless the profile says what it does."""
+    conf = running_session().conf
+    for name, value in (WITHOUT_CODE if is_data_little else WITH_CODE).items():
+        if name not in credentials.server_side_parameters:
+            conf.set(name, value)
 
 
 def running_session() -> SparkSession:
@@ -206,7 +229,7 @@ def default_settings(credentials: EmbeddedSparkCredentials, *, is_data_little: b
     home = Path(credentials.home)
     java, more = "", {}
     if _resident.is_set():
-        java, more = _JAVA_OF_A_RESIDENT, _OF_A_RESIDENT
+        java, more = _JAVA_OF_A_RESIDENT, _OF_A_RESIDENT | (WITHOUT_CODE if is_data_little else WITH_CODE)
     elif is_data_little:
         java, more = JAVA_OF_LITTLE_DATA, _OF_LITTLE_DATA | WITHOUT_CODE
     return {
