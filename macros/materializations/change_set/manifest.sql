@@ -2,7 +2,8 @@
    count that is not known is null. `id` is the ID of this build, and `definition` the hash of what was built.
    `parsed_lines` names the tables in which the lines of these batches are parsed. `seen` says what the change set has
    had of each staging model: tables of the source, the highest position and the newest time. Other times are in
-   microseconds since 1970, or an expression of SQL. `same` has what all rows have in common. #}
+   microseconds since 1970; `landed_at` may be an expression of SQL. `same` has what all rows have in common, except for
+   `taken_at`. #}
 {% macro get_manifest(landed, pending, is_complete, counts, id, definition, parsed, seen='{}') %}
   {%- set names = versioned_collapsing.get_line_count_names() -%}
   {%- set rows = [] -%}

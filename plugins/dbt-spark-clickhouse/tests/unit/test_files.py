@@ -117,11 +117,22 @@ def test_relative_location_starts_at_the_project(location: str, place: str) -> N
         ({"part-0.parquet": 3, "part-1.parquet": 0, "part-2.parquet": 4}, "parquet", 7),
         ({"part-0.parquet": 3, "_temporary/0/part-1.parquet": 4, ".part-0.parquet.crc": 1}, "parquet", 3),
         ({"day=1/part-0.parquet": 3}, "parquet", None),
+        ({"part-0.parquet": 3, ".part-1.parquet": 4}, "parquet", None),
+        ({"part-0.parquet": 3, "_part-1.parquet": 4}, "parquet", None),
         ({"part-0.parquet": 3}, "delta", None),
         ({}, "parquet", None),
         ({f"part-{number}.parquet": 1 for number in range(FEW_FILES + 1)}, "parquet", None),
     ],
-    ids=["files", "a file that is no part of the table", "a partition", "another format", "no file", "many files"],
+    ids=[
+        "files",
+        "a file that is no part of the table",
+        "a partition",
+        "a file that Spark does not list",
+        "another one",
+        "another format",
+        "no file",
+        "many files",
+    ],
 )
 def test_files_say_how_many_rows_they_have(
     tmp_path: Path, rows_by_file: dict[str, int], file_format: str, expected: int | None

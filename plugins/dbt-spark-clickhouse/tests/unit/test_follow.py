@@ -118,7 +118,7 @@ def test_a_run_logs_no_statements_unless_somebody_sets_a_level(
 def test_a_run_after_another_says_since_when_batches_have_landed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the first run, only the end of the last Spark is known."""
+    """Of the first run, only the end of the last Spark is known. A changed project may read all again."""
     landed: list[dict[str, int]] = [{"batch=1": 5}, {"batch=1": 5, "batch=3": 9, "batch=2": 7}]
     done: list[dict[str, int] | None] = []
     begins: list[int] = []
@@ -141,11 +141,17 @@ def test_a_run_after_another_says_since_when_batches_have_landed(
     monkeypatch.setattr(follow.spark_session, "expect_since", begins.append)
     options = follow.Options.of(["--until-idle", "--project-dir", str(tmp_path)])
     follower = follow.Follower(options, follow.Stopper())
-    monkeypatch.setattr(follower, "read_project", lambda: True)
+
+    def read_project() -> bool:
+        if len(done) == 2:
+            follower._done = None
+        return True
+
+    monkeypatch.setattr(follower, "read_project", read_project)
     monkeypatch.setattr(follower, "manifest_of_run", lambda: None)
     monkeypatch.setattr(follower, "_zones", Zones(), raising=False)
     assert follower.follow() == 0
-    assert (len(done), begins) == (2, [7])
+    assert (len(done), begins) == (3, [7, 5])
 
 
 @pytest.mark.parametrize("option", ["--every", "--memory"])

@@ -398,6 +398,28 @@ def test_rows_are_replaced_in_a_table_with_a_receipt_of_the_same_columns(
     if is_replaced:
         assert Receipt.load(files) == Receipt(2, {"batch": "bigint"}, {}, files.sizes())
         assert parquet.read_table(folder).to_pylist() == rows
-        assert said == ["refresh table shop.orders__manifest"]
+        assert said == ["refresh table `shop`.`orders__manifest`"]
     else:
         assert (files.sizes(), said) == (before, [])
+
+
+def test_spark_is_told_of_a_file_that_is_gone_even_if_the_disk_is_full(
+    adapter: SparkClickHouseAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    folder = adapter.home / "warehouse" / "shop.db" / "orders__manifest"
+    folder.mkdir(parents=True)
+    parquet.write_table(pyarrow.table({"batch": [1]}), folder / "part-0.parquet")
+    files = LocalFiles(str(folder), "parquet")
+    Receipt(1, {"batch": "bigint"}, {}, files.sizes()).save(files)
+
+    def rename(*_: Any) -> None:
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(adapter, "call_named_engine", lambda engine, name, sql: said.append(sql))
+        patched.setattr(Path, "replace", rename)
+        with pytest.raises(OSError, match="No space left"):
+            adapter.replace_rows("shop", "orders__manifest", {"batch": "bigint"}, [{"batch": 2}])
+    assert said == ["refresh table `shop`.`orders__manifest`"]
+    assert not adapter.has_receipt("shop", "orders__manifest")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
+from dbt.adapters.spark_clickhouse import private_api
+from dbt.adapters.spark_clickhouse.spark import engine, session
 from dbt.adapters.spark_clickhouse.spark.metastore import is_own
 from dbt.adapters.spark_clickhouse.spark.metastore_record import MetastoreRecord
 
@@ -183,3 +186,39 @@ def test_a_record_of_another_version_or_of_a_power_cut_is_none(tmp_path: Path, c
     file = tmp_path / "metastore.json"
     file.write_text(file.read_text().replace(content, '"fields"') if content else "")
     assert MetastoreRecord(tmp_path, SETTINGS).schemas() is None
+
+
+def test_what_changes_while_it_is_looked_up_is_unknown(tmp_path: Path) -> None:
+    record = recorded(tmp_path, VIEW)
+    record.before("drop table shop.x")
+
+    def ask(_: str) -> list[dict[str, Any]]:
+        record.before("drop table shop.orders_changes")
+        return [TABLE]
+
+    record.note_schema("shop")
+    record.capture(lambda: ["default", "shop"], ask)
+    assert record.relations("shop") is None
+    record.capture(lambda: ["default", "shop"], lambda _: [])
+    assert record.relations("shop") == []
+
+
+@pytest.mark.parametrize(
+    ("is_running", "is_resident", "is_recorded", "is_sure"),
+    [
+        (False, False, False, True),
+        (True, True, True, True),
+        (True, False, True, False),
+        (True, True, False, False),
+    ],
+    ids=["no Spark", "a resident run", "a program that may use Spark itself", "a metastore of others"],
+)
+def test_listings_come_from_the_record_if_nothing_else_changes_the_metastore(
+    monkeypatch: pytest.MonkeyPatch, is_running: bool, is_resident: bool, is_recorded: bool, is_sure: bool
+) -> None:
+    monkeypatch.setattr(private_api, "is_spark_running", lambda: is_running)
+    monkeypatch.setattr(session, "_recorded", [object()] if is_recorded else [])
+    monkeypatch.setattr(session, "_resident", Event())
+    if is_resident:
+        session.stay()
+    assert engine._is_record_sure() is is_sure

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import dbt.cli.params
 import dbt.context.providers
+import dbt.events.logging
 import dbt.parser.manifest
 import dbt.task.runnable
 import dbt_common.clients.jinja
@@ -27,10 +28,9 @@ import pytest
 from dbt.adapters.clickhouse.dbclient import ChClientWrapper
 from dbt.adapters.clickhouse.httpclient import ChHttpClient
 from dbt.adapters.events.logging import AdapterLogger
+from dbt.events.logging import setup_event_logger
 from dbt.parser.manifest import ManifestLoader
-from dbt_common.events.base_types import EventLevel
 from dbt_common.events.event_manager import EventManager
-from dbt_common.events.logger import LoggerConfig
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
@@ -248,6 +248,13 @@ def _without_task_of_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     private_api.keep_written_manifest(frozenset())
 
 
+def _log_without_callback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AdapterLogger, "debug", lambda *_: None)
+    private_api.log_only_what_is_read()
+    monkeypatch.delattr(dbt.events.logging, "track_behavior_change_warn")
+    AdapterLogger("test").debug("one statement")
+
+
 USES: dict[str, Use] = {
     "_available_": _lacking(lambda: private_api.offering(Nothing)(Nothing)),  # type: ignore[arg-type,type-var]
     "_parse_replacements_": _lacking(
@@ -274,6 +281,7 @@ USES: dict[str, Use] = {
         "compile",
         lambda: private_api.keep_compiled(cast(Any, None)),
     ),
+    "track_behavior_change_warn": _log_without_callback,
     "debug": _without(AdapterLogger, "debug", private_api.log_only_what_is_read),
     "register_pickle_by_value": _without(
         pyspark.cloudpickle, "register_pickle_by_value", lambda: private_api.pickle_by_value(pyspark)
@@ -574,20 +582,17 @@ def test_a_function_of_dbt_is_replaced_once(
     assert getattr(owner, name) is replaced
 
 
-@pytest.mark.parametrize("level", [EventLevel.DEBUG, EventLevel.INFO, EventLevel.WARN])
+@pytest.mark.parametrize("level", ["debug", "info", "warn"])
 @pytest.mark.parametrize("is_called_back", [True, False])
 def test_a_debug_message_is_made_if_somebody_reads_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: EventLevel, is_called_back: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str, is_called_back: bool
 ) -> None:
     monkeypatch.setattr(AdapterLogger, "debug", vars(AdapterLogger)["debug"])
+    made: list[str] = []
+    monkeypatch.setattr(AdapterLogger, "debug", lambda _, message: made.append(message))
     private_api.log_only_what_is_read()
-    manager = EventManager()
-    manager.add_logger(LoggerConfig(name="file", level=level, output_file_name=str(tmp_path / "dbt.log")))
-    heard: list[str] = []
-    if is_called_back:
-        manager.add_callback(lambda message: heard.append(message.data.base_msg))
-    monkeypatch.setattr(dbt_common.events.event_manager_client, "_EVENT_MANAGER", manager)
+    monkeypatch.setattr(dbt_common.events.event_manager_client, "_EVENT_MANAGER", EventManager())
+    flags = {"LOG_PATH": str(tmp_path), "LOG_LEVEL_FILE": level, "LOG_LEVEL": "info", "LOG_FORMAT": "text", "LOG_FORMAT_FILE": "text", "QUIET": True, "USE_COLORS": False, "USE_COLORS_FILE": False, "LOG_CACHE_EVENTS": False, "DEBUG": False, "LOG_FILE_MAX_BYTES": 0}  # fmt: skip
+    setup_event_logger(cast(Any, SimpleNamespace(**flags)), [lambda _: None] if is_called_back else [])
     AdapterLogger("test").debug("one statement")
-    manager.flush()
-    is_logged = "one statement" in (tmp_path / "dbt.log").read_text()
-    assert (is_logged, bool(heard)) == (level is EventLevel.DEBUG, is_called_back)
+    assert made == (["one statement"] if level == "debug" or is_called_back else [])

@@ -109,13 +109,19 @@ def test_a_spark_that_stays_up_gets_the_settings_for_what_a_run_reads(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     given: dict[str, str] = {}
+
+    def is_little(begin: int) -> bool:
+        if begin == 9:
+            raise FileNotFoundError("a batch that has gone")
+        return begin > 100
+
     session = SimpleNamespace(conf=SimpleNamespace(set=given.__setitem__))
     monkeypatch.setattr(private_api, "is_spark_running", lambda: True)
     monkeypatch.setattr(spark_session, "running_session", lambda: session)
     monkeypatch.setattr(spark_session, "_homes", [tmp_path])
-    monkeypatch.setattr(spark_session, "_is_little", [lambda begin: begin > 100])
+    monkeypatch.setattr(spark_session, "_is_little", [is_little])
     monkeypatch.setattr(spark_session, "_since", [])
-    for begin, expected in ((7, WITH_CODE), (101, WITHOUT_CODE), (None, {}), (8, WITH_CODE)):
+    for begin, expected in ((7, WITH_CODE), (101, WITHOUT_CODE), (None, {}), (8, WITH_CODE), (9, WITH_CODE)):
         given.clear()
         if begin is not None:
             spark_session.expect_since(begin)

@@ -159,6 +159,7 @@ _RELATION = "dbt.adapters.base.relation:BaseRelation"
 _LIMIT = Symbol("dbt-adapters", _RELATION, "limit")
 _EVENT_TIME_FILTER = Symbol("dbt-adapters", _RELATION, "event_time_filter")
 _DBT_CREATED = Symbol("dbt-adapters", _RELATION, "dbt_created")
+_CALLBACK = Symbol("dbt-core", "dbt.events.logging", "track_behavior_change_warn")
 _INTROSPECT = Symbol("dbt-core", "dbt.cli.params", "introspect")
 _NODE_CONFIG = Symbol("dbt-core", "dbt.context.providers", "RuntimeConfigObject")
 _STATE_CHECK = Symbol("dbt-core", "dbt.parser.manifest:ManifestLoader", "build_manifest_state_check")
@@ -311,13 +312,15 @@ def keep_compiled(known: CompiledTexts) -> None:
 
 
 def log_only_what_is_read() -> None:
-    """Let adapters make an event of a debug message only if a log or a callback takes it. dbt makes all events, which
-    costs a resident run as much time as ClickHouse needs for some statements."""
+    """Let adapters make an event of a debug message only if a log or a callback takes it. dbt makes an event of each
+    statement, and then looks at the level. Its own callback, which is always there, takes no such events."""
 
     def wrap(stock: Any) -> Callable[..., None]:
         def debug(self: Any, message: Any, *arguments: Any) -> None:
             manager = get_event_manager()
-            if manager.callbacks or any(map(_takes_debug_messages, manager.loggers)):
+            own = _CALLBACK.of(_CALLBACK.home())
+            is_called = any(callback is not own for callback in manager.callbacks)
+            if is_called or any(map(_takes_debug_messages, manager.loggers)):
                 stock(self, message, *arguments)
 
         return debug

@@ -204,9 +204,7 @@ class Follower:
 
     def _wait_for_news(self, landed: Seen) -> None:
         """Wait until a batch has landed, but not for long, because the project may change too."""
-        if self._spare is None:  # the first wait after a run, which does what the next run need not do then
-            gc.collect()
-            self._spare = self.manifest_of_run()
+        self._spare = self.manifest_of_run()
         end = time.monotonic() + max(2.0, self.options.every)
         while not self.stopper.is_asked and time.monotonic() < end:
             began = time.monotonic()
@@ -260,7 +258,10 @@ class Follower:
         return True
 
     def manifest_of_run(self) -> Any:
-        """A copy of the manifest for the next run, because dbt writes what it compiles into it."""
+        """A copy of the manifest for the next run, because dbt writes what it compiles into it. It is made while
+        nothing waits, if there is such a time, and so is room for it."""
+        if self._spare is None:
+            gc.collect()
         return self._spare or self._manifest.deepcopy()
 
     def _arguments_of_parse(self) -> list[str]:
@@ -274,7 +275,7 @@ class Follower:
     def _run(self, landed: Seen) -> bool:
         """Run dbt once. Return whether it succeeded."""
         new = {path: at for path, at in landed.items() if at != (self._done or {}).get(path)}
-        if self._done is not None and new:
+        if self._runs and new:
             spark_session.expect_since(min(new.values()))
         self._runs += 1
         self._tell("running", new)

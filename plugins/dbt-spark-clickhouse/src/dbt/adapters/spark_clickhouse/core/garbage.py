@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 
 NEW_OBJECTS = 20_000
-# About as many as the garbage of a run of some tens of models, and less than 200 MB.
+# About as many as a run of some tens of models makes. A resident run looks for garbage between two runs anyway.
 NEW_OBJECTS_OF_A_RESIDENT = 500_000
 
 

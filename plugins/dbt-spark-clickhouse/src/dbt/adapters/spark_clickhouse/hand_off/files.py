@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dbt.adapters.spark_clickhouse.core.literals import clickhouse_literal
+from dbt.adapters.spark_clickhouse.landing.batches import is_listed
 
 RECEIPT = "_hand_off.json"  # Spark and the *.parquet glob skip names with a leading underscore
 PARQUET = "parquet"
@@ -124,8 +125,9 @@ class LocalFiles(Files):
 
     def rows(self) -> int | None:
         names = list(self.sizes())
-        # Spark counts a partition only if it is registered, and many files faster.
-        if self.file_format != PARQUET or not 0 < len(names) <= FEW_FILES or any("/" in name for name in names):
+        # Spark counts only partitions that are registered, and no hidden files. It counts many files faster.
+        is_simple = all("/" not in name and is_listed(name) for name in names)
+        if self.file_format != PARQUET or not is_simple or not 0 < len(names) <= FEW_FILES:
             return None
         try:
             from pyarrow import ArrowException, parquet  # chDB needs it
@@ -142,15 +144,15 @@ class LocalFiles(Files):
             return False
         try:
             import pyarrow
-            from pyarrow import parquet
+            from pyarrow import parquet  # chDB needs it
         except ImportError:
             return False
         types = pyarrow.schema([(name, ARROW_TYPES[of_spark]) for name, of_spark in columns.items()])
         name = f"part-{uuid.uuid4()}.parquet"
-        draft = self.folder / f".{name}"
+        draft = self.folder / f".{name}.draft"
         try:
             parquet.write_table(pyarrow.Table.from_pylist(list(rows), types), draft)
-        except OSError:  # Spark says better what is wrong with the disk
+        except (pyarrow.ArrowException, OSError):  # Spark says better what is wrong with the values or the disk
             draft.unlink(missing_ok=True)
             return False
         # Killed between the two, it leaves a table without rows, as Spark does between dropping and creating one. A

@@ -119,15 +119,19 @@ class HandOffs:
         """Replace the rows of a Spark table without a node, if it has one file, and a receipt with the same columns.
         Return whether it is done."""
         files = self._files.of(own)
-        receipt = Receipt.load(files)
+        receipt = Receipt.load(files) if isinstance(files, LocalFiles) else None
         # The receipt of a lake table lists its log too.
-        is_known = receipt is not None and (receipt.columns, receipt.files) == (columns, files.sizes())
-        if not is_known or not files.replace_rows(columns, rows):
+        if receipt is None or (receipt.columns, receipt.files) != (columns, files.sizes()):
             return False
         self._read.pop(files.location, None)
-        Receipt(len(rows), columns, {}, files.sizes()).save(files)
-        self._project.call_named_engine(SPARK, "execute", f"refresh table {own}")
-        return True
+        try:
+            is_replaced = files.replace_rows(columns, rows)
+        finally:  # Spark would look for the file that was there
+            name = own.quote(schema=True, identifier=True)
+            self._project.call_named_engine(SPARK, "execute", f"refresh table {name}")
+        if is_replaced:
+            Receipt(len(rows), columns, {}, files.sizes()).save(files)
+        return is_replaced
 
     def discard(self, own: BaseRelation) -> None:
         """Drop the copy of a Spark table that ClickHouse was sent, if there is one."""
@@ -215,7 +219,8 @@ class HandOffs:
         _, described = self._project.call_named_engine(SPARK, "execute", sql, fetch=True)
         columns = {row["col_name"]: without_collations(row["data_type"]) for row in described.rows}
         nested = nested_columns(columns)
-        rows = None if nested else files.rows()
+        spark: Any = self._project.engines[SPARK]
+        rows = files.rows() if spark.is_embedded and not nested else None
         nulls: list[int] = []
         if rows is None:
             rows, *nulls = self._row(SPARK, counts_sql(columns, source))

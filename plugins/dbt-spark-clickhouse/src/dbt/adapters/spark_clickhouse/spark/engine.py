@@ -38,6 +38,7 @@ from dbt.adapters.spark_clickhouse.spark.python_models import view_of_model
 from dbt.adapters.spark_clickhouse.spark.session import (
     SESSION_SETTINGS,
     cancel_jobs,
+    is_metastore_recorded,
     join_job_group,
     own_record,
     running_session,
@@ -69,6 +70,10 @@ def record_for(credentials: Any) -> MetastoreRecord | None:
     if not private_api.is_spark_running():
         store.hold(Path(credentials.home), credentials.wait)
     return own_record(credentials)
+
+
+def _is_record_sure() -> bool:
+    return not private_api.is_spark_running() or is_metastore_recorded()
 
 
 _LISTINGS = 10  # tries
@@ -338,15 +343,16 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         )
 
     def list_schemas(self, database: str) -> list[str]:
-        """The schemas: from the record if it knows them, else from Spark's metastore."""
-        known = record.schemas() if (record := record_for(self.config.credentials)) else None
+        """The schemas: from the record if it is sure to know them, else from Spark's metastore."""
+        record = record_for(self.config.credentials) if _is_record_sure() else None
+        known = record.schemas() if record else None
         return list(super().list_schemas(database)) if known is None else known
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
-        """The relations of a schema: from the record if it knows them, else from Spark's metastore."""
+        """The relations of a schema: from the record if it is sure to know them, else from Spark's metastore."""
         schema = str(schema_relation.schema)
         if record := record_for(self.config.credentials):
-            known = record.relations(schema)
+            known = record.relations(schema) if _is_record_sure() else None
             if known is not None:
                 return [self.Relation.create(schema=schema, **found) for found in known]
             record.note_schema(schema)

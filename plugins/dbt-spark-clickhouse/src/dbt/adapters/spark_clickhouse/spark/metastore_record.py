@@ -2,8 +2,11 @@
 
 When there was nothing new, most of the run went into starting Spark just to list its tables and to make the same
 views again. The record answers that instead: schemas, tables and views, the statements that made the views, and the
-columns that somebody has asked for. It is invalid once the metastore has been opened without it or with other settings,
-which views keep. It is deleted as soon as a statement is about to change the metastore, so a killed run leaves none.
+columns that somebody has asked for. While Spark runs, a resident run asks it too, until a statement changes the
+metastore.
+
+It is invalid once the metastore has been opened without it or with other settings, which views keep. It is deleted as
+soon as a statement is about to change the metastore, so a killed run leaves none.
 """
 
 from __future__ import annotations
@@ -75,12 +78,14 @@ class MetastoreRecord:
     def schemas(self) -> list[str] | None:
         """The schemas of the metastore; None if unknown."""
         self.load()
-        return None if self._schemas is None else list(self._schemas)
+        found = self._schemas
+        return None if found is None else list(found)
 
     def relations(self, schema: str) -> Relations | None:
         """The tables and views of a schema; None if unknown."""
         self.load()
-        return None if self._schemas is None else self._schemas.get(schema.lower(), [])
+        found = self._schemas
+        return None if found is None else found.get(schema.lower(), [])
 
     def view_statement(self, schema: str, name: str) -> str:
         """The statement that made a view; empty if unknown."""
@@ -154,11 +159,13 @@ class MetastoreRecord:
     def capture(self, schemas: Callable[[], Iterable[str]], ask: Callable[[str], Relations]) -> None:
         """While Spark runs, look up what was asked for and is unknown."""
         self.load()
+        before = self.changes()
         known = self._schemas or dict.fromkeys(schemas())
         for schema in [name for name, found in known.items() if found is None]:
             known[schema] = ask(schema) if schema in self._asked else None
         with self._lock:
-            self._schemas = known
+            if self.changes() == before:  # else a statement has changed them meanwhile
+                self._schemas = known
 
     def write(self) -> None:
         """Write the record, after Spark has ended."""

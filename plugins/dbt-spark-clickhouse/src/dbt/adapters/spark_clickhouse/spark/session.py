@@ -74,7 +74,8 @@ _homes: list[Path] = []  # the home of the Spark that runs
 _stops: list[Callable[[], None]] = []  # what stops it
 _resident = threading.Event()
 _is_little: list[Callable[[int], bool]] = []  # at most one
-_since: list[int] = []  # since when what the next run reads has come, if somebody has said so
+_since: list[int] = []  # when the oldest batch landed that the next run takes, if somebody has said so
+_recorded: list[MetastoreRecord] = []  # the record of the Spark that runs, if no other process can change its metastore
 
 
 def stay() -> None:
@@ -92,8 +93,8 @@ def expect(is_little: Callable[[int], bool]) -> None:
 
 
 def expect_since(begin: int) -> None:
-    """Say since when what the next run reads has come, in nanoseconds since 1970. A Spark that stays up then gets the
-    settings for it."""
+    """Say when the oldest batch landed that the next run takes, in nanoseconds since 1970. A Spark that stays up gets
+    the settings for what has landed since then."""
     _since[:] = [begin]
 
 
@@ -145,6 +146,7 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
             _homes.append(home)
             if not _has_own_metastore(context, own):
                 record = None
+            _recorded[:] = [record] if record else []
             _stops.append(partial(_stop, context, gateway, record))
             atexit.register(stop)
         session = SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
@@ -156,7 +158,10 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
 
 def _is_data_little(home: Path) -> bool:
     begin = _since.pop() if _since else last_end(home)
-    return bool(_is_little) and _is_little[0](begin)
+    try:
+        return bool(_is_little) and _is_little[0](begin)
+    except OSError:  # a batch has gone meanwhile
+        return False
 
 
 def _suit(credentials: EmbeddedSparkCredentials, *, is_data_little: bool) -> None:
@@ -165,6 +170,11 @@ def _suit(credentials: EmbeddedSparkCredentials, *, is_data_little: bool) -> Non
     for name, value in (WITHOUT_CODE if is_data_little else WITH_CODE).items():
         if name not in credentials.server_side_parameters:
             conf.set(name, value)
+
+
+def is_metastore_recorded() -> bool:
+    """Whether nothing but this process's runs of dbt changes the metastore: a resident process does nothing else."""
+    return _resident.is_set() and bool(_recorded)
 
 
 def running_session() -> SparkSession:
@@ -185,6 +195,7 @@ def _stop(context: SparkContext, gateway: Any, record: MetastoreRecord | None) -
     context.stop()
     private_api.end_gateway(gateway)
     _homes.clear()
+    _recorded.clear()
     if record:
         record.write()
 
