@@ -366,6 +366,14 @@ def test_table_whose_files_are_gone_is_built_anew_and_not_read(
             adapter.lost_tables.require_parents(reader)
 
 
+def written_manifest(adapter: SparkClickHouseAdapter) -> LocalFiles:
+    """A table of one file, without a receipt."""
+    folder = adapter.home / "warehouse" / "shop.db" / "orders__manifest"
+    folder.mkdir(parents=True)
+    parquet.write_table(pyarrow.table({"batch": [1]}), folder / "part-0.parquet")
+    return LocalFiles(str(folder), "parquet")
+
+
 @pytest.mark.parametrize(
     ("columns", "others", "is_replaced"),
     [
@@ -384,10 +392,7 @@ def test_rows_are_replaced_in_a_table_with_a_receipt_of_the_same_columns(
     is_replaced: bool,
 ) -> None:
     said: list[str] = []
-    folder = adapter.home / "warehouse" / "shop.db" / "orders__manifest"
-    folder.mkdir(parents=True)
-    parquet.write_table(pyarrow.table({"batch": [1]}), folder / "part-0.parquet")
-    files = LocalFiles(str(folder), "parquet")
+    files = written_manifest(adapter)
     before = files.sizes()
     if columns:
         Receipt(1, columns, {}, before | others).save(files)
@@ -397,7 +402,7 @@ def test_rows_are_replaced_in_a_table_with_a_receipt_of_the_same_columns(
         assert adapter.replace_rows("shop", "orders__manifest", {"batch": "bigint"}, rows) is is_replaced
     if is_replaced:
         assert Receipt.load(files) == Receipt(2, {"batch": "bigint"}, {}, files.sizes())
-        assert parquet.read_table(folder).to_pylist() == rows
+        assert parquet.read_table(files.folder).to_pylist() == rows
         assert said == ["refresh table `shop`.`orders__manifest`"]
     else:
         assert (files.sizes(), said) == (before, [])
@@ -407,10 +412,7 @@ def test_spark_is_told_of_a_file_that_is_gone_even_if_the_disk_is_full(
     adapter: SparkClickHouseAdapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    folder = adapter.home / "warehouse" / "shop.db" / "orders__manifest"
-    folder.mkdir(parents=True)
-    parquet.write_table(pyarrow.table({"batch": [1]}), folder / "part-0.parquet")
-    files = LocalFiles(str(folder), "parquet")
+    files = written_manifest(adapter)
     Receipt(1, {"batch": "bigint"}, {}, files.sizes()).save(files)
 
     def rename(*_: Any) -> None:
