@@ -26,7 +26,7 @@ from pyspark.serializers import UTF8Deserializer, read_int
 from dbt.adapters.spark_clickhouse import private_api
 from dbt.adapters.spark_clickhouse.spark.class_archive import java_options
 from dbt.adapters.spark_clickhouse.spark.metastore import URL_SETTING
-from dbt.adapters.spark_clickhouse.spark.session import JAVA_OF_LITTLE_DATA, SESSION_SETTINGS, WITHOUT_CODE
+from dbt.adapters.spark_clickhouse.spark.session import JAVA_OF_LITTLE_DATA, OF_LITTLE_DATA, SESSION_SETTINGS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -140,10 +140,9 @@ def warm_session() -> Iterator[SparkSession]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.sql.adaptive.enabled": "false",
-        "spark.sql.shuffle.partitions": "1",
         "spark.ui.enabled": "false",
         **SESSION_SETTINGS,
-        **WITHOUT_CODE,
+        **OF_LITTLE_DATA,
     }
     conf = SparkConf(loadDefaults=False).setAll([*settings.items()])
     warm = WARM.gateway(os.environ)

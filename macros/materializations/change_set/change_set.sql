@@ -50,22 +50,32 @@
   {% set existing = adapter.get_relation(database=database, schema=schema, identifier=model['alias']) %}
   {% set inputs = [] if lake else versioned_collapsing.read_inputs(model, pending, compiled_code) %}
   {% do versioned_collapsing.validate_whole_views(model, landed, pending) %}
-  {% do versioned_collapsing.add_seen(manifest, config.get('file_format', 'parquet'), inputs) %}
+  {% set kept = versioned_collapsing.read_kept_manifest(
+      manifest, config.get('file_format', 'parquet'), is_one_row_enough=true
+  ) if inputs and not should_full_refresh() else [] %}
+  {% do versioned_collapsing.add_seen(kept, inputs) %}
 
   {# In this order, there is never a change set beside the manifest or the parsed lines of another build. The
      manifest stays until a new one can be written, and with it what the change set has seen: a run that stops before
-     forgets nothing. Iceberg deletes no files unless it is told to purge them. #}
+     forgets nothing. A table that will have the same columns is only emptied. Iceberg deletes no files unless it is
+     told to purge them. #}
   {% if existing is not none and not existing.is_table %}
     {% do adapter.drop_relation(existing) %}
   {% endif %}
+  {% set emptied = [] %}
   {% for table in [target] + versioned_collapsing.get_own_parsed_lines(inputs)
       if adapter.get_relation(table.database, table.schema, table.identifier) is not none %}
-    {% call statement('drop') -%}
-      drop table if exists {{ table }} purge
-    {%- endcall %}
+    {% if versioned_collapsing.can_stay(model, table, kept, definition)
+        and adapter.empty_table(table.schema, table.identifier) %}
+      {% do emptied.append(table.identifier) %}
+    {% else %}
+      {% call statement('drop') -%}
+        drop table if exists {{ table }} purge
+      {%- endcall %}
+    {% endif %}
   {% endfor %}
   {% for input in inputs if input.is_parsed_here %}
-    {% do versioned_collapsing.parse_lines(model, input, pending) %}
+    {% do versioned_collapsing.parse_lines(model, input, pending, emptied) %}
   {% endfor %}
   {% if lake %}
     {% do versioned_collapsing.create_lake_feed(model, lake, landed, pending, is_snapshot=not applied) %}
@@ -86,9 +96,11 @@
   {% set code = versioned_collapsing.get_change_set_code(
       compiled_code, model.language, inputs, pending, versioned_collapsing.read_snapshots(model, inputs, compiled_code)
   ) %}
-  {% call statement('main', language=model.language) -%}
-    {{ create_table_as(False, target, code, model.language) }}
-  {%- endcall %}
+  {% if versioned_collapsing.refill(target, emptied, code) is none %}
+    {% call statement('main', language=model.language) -%}
+      {{ create_table_as(False, target, code, model.language) }}
+    {%- endcall %}
+  {% endif %}
   {% if inputs | rejectattr('parsed') | list %}
     {% do versioned_collapsing.validate_steady_batches(model, landed, pending) %}
   {% endif %}

@@ -444,19 +444,9 @@
 {% endmacro %}
 
 {# What a change set had seen of each input when it was last built: tables, the highest position, the newest time, and
-   which parser reads its lines first. Each input gets its own as `seen`. #}
-{% macro add_seen(manifest, file_format, inputs) %}
-  {%- set known = {} -%}
-  {%- set is_needed = [] -%}
-  {%- for input in inputs
-      if input.is_parsed_here or '_table' in input.columns or '_event_ms' in input.columns -%}
-    {%- do is_needed.append(input.name) -%}
-  {%- endfor -%}
-  {%- if is_needed and not should_full_refresh() -%}
-    {%- for row in versioned_collapsing.read_kept_manifest(manifest, file_format, is_one_row_enough=true) -%}
-      {%- do known.update(fromjson(row.get('seen') or '{}')) -%}
-    {%- endfor -%}
-  {%- endif -%}
+   which parser reads its lines first. Each input gets its own as `seen`. `kept`: a row of the manifest of that time. #}
+{% macro add_seen(kept, inputs) %}
+  {%- set known = fromjson(kept[0].get('seen') or '{}') if kept else {} -%}
   {%- for input in inputs -%}
     {%- do input.update({'seen': known.get(input.name, {})}) -%}
   {%- endfor -%}

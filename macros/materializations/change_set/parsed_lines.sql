@@ -27,7 +27,7 @@
   {%- for node in graph.nodes.values()
       if node.unique_id in model.depends_on.nodes and node.config.materialized == 'change_set'
       and input.unique_id in node.depends_on.nodes -%}
-    {%- set change_set = adapter.get_relation(node.database, node.schema, node.alias) -%}
+    {%- set change_set = versioned_collapsing.read_built_change_set(node.database, node.schema, node.alias) -%}
     {%- if change_set is not none -%}
       {%- set parsed = versioned_collapsing.get_parsed_lines_relation(change_set, input.relation) -%}
       {%- if versioned_collapsing._read_has_lines(node, change_set, parsed, pending) -%}
@@ -36,6 +36,15 @@
     {%- endif -%}
   {%- endfor -%}
   {%- do return(none) -%}
+{% endmacro %}
+
+{# A change set; none if there is none, or if the run that was to build it died: it then has no rows beside what was there
+   before. #}
+{% macro read_built_change_set(database, schema, identifier) %}
+  {%- set found = adapter.get_relation(database, schema, identifier) -%}
+  {%- set is_emptied = found is not none and adapter.is_emptied is defined
+      and adapter.is_emptied(schema, identifier) -%}
+  {%- do return(none if is_emptied else found) -%}
 {% endmacro %}
 
 {% macro _read_has_lines(node, change_set, parsed, pending) %}
@@ -84,7 +93,9 @@
     {%- set manifest = versioned_collapsing.get_change_set_manifest_relation(change_set) -%}
     {%- set rows = versioned_collapsing.read_kept_manifest(manifest, is_one_row_enough=true) -%}
     {%- if rows and parsed.identifier in (rows[0].get('parsed_lines') or '').split(',')
-        and adapter.get_relation(change_set.database, change_set.schema, change_set.identifier) is not none
+        and versioned_collapsing.read_built_change_set(
+            change_set.database, change_set.schema, change_set.identifier
+        ) is not none
         and adapter.get_relation(parsed.database, parsed.schema, parsed.identifier) is not none -%}
       {%- do return(parsed) -%}
     {%- endif -%}
@@ -125,20 +136,29 @@
 {# Parses the lines of the batches that a run takes, into a table, and counts them. Most streams need only a part of
    their parser: a template of their lines, or else what reads plain envelopes. Spark plans and runs that in a fraction
    of the time. The lines that it leaves are read by the parser itself, and added. #}
-{% macro parse_lines(model, input, pending) %}
+{% macro parse_lines(model, input, pending, emptied) %}
   {%- set keeps_text = model.language == 'python' -%}
   {%- set parser = versioned_collapsing.get_parser_sql(versioned_collapsing._read_query_of_view(input.relation))
       if pending else none -%}
   {%- set first = versioned_collapsing._read_first_parser(input, parser, pending) if parser else none -%}
-  {%- call statement('parse_lines') -%}
-    create table {{ input.parsed }} using {{ model.config.file_format or 'parquet' }} as
+  {%- set rows -%}
     {{ versioned_collapsing._get_parsed_rows_sql(
         input, first or input.relation, keeps_text, first is not none, 'monotonically_increasing_id()'
     ) }}
     where {{ '_batch in (' ~ pending | join(', ') ~ ')' if pending else 'false' }}
-  {%- endcall -%}
+  {%- endset -%}
+  {%- set counts = versioned_collapsing._get_line_counts(input) if pending | length == 1 else {} -%}
+  {%- set counted = versioned_collapsing.refill(input.parsed, emptied, rows, counts) -%}
+  {%- if counted is none -%}
+    {%- call statement('parse_lines') -%}
+      create table {{ input.parsed }} using {{ model.config.file_format or 'parquet' }} as
+      {{ rows }}
+    {%- endcall -%}
+  {%- endif -%}
   {%- if not pending -%}{%- do return(none) -%}{%- endif -%}
-  {%- do input.update({'found': versioned_collapsing.read_line_counts(input, pending)}) -%}
+  {%- do input.update({
+      'found': {pending[0]: counted} if counted else versioned_collapsing.read_line_counts(input, pending)
+  }) -%}
   {%- set left = input.found.values() | map(attribute='lines_left') | map('int') | sum -%}
   {%- if not left -%}{%- do return(none) -%}{%- endif -%}
   {%- set lines = input.found.values() | map(attribute='lines') | map('int') | sum -%}
@@ -246,45 +266,14 @@
   from {{ lines }}
 {%- endmacro %}
 
-{# What Spark counts in the lines of an input, by batch. Each kind of line has a condition of its own, so a line that is
-   of no kind shows in the sum. #}
+{# What Spark counts in the lines of an input, by batch. #}
 {% macro read_line_counts(input, pending) %}
-  {%- set conditions = versioned_collapsing.get_line_conditions(
-      input.columns + (['_is_blank'] if input.parsed else [])
-  ) -%}
   {%- set query -%}
     select
-      _batch as batch,
-      {{ 'count(_is_blank)' if input.parsed else 'count(*)' }} as lines
-      {%- for name, condition in conditions.items() %},
-      {{ 'count_if(' ~ condition ~ ')' if condition else 'cast(null as bigint)' }} as {{ name }}
+      _batch as batch
+      {%- for name, count in versioned_collapsing._get_line_counts(input).items() %},
+      {{ count }} as {{ name }}
       {%- endfor %}
-      {%- if '_is_deleted' in input.columns and conditions['events'] %},
-      count_if({{ conditions['events'] }} and not coalesce(_is_deleted, false)
-        {{- ' and not _is_truncate' if '_is_truncate' in input.columns }}) as rows
-      {%- endif %}
-      {%- if input.is_parsed_here %},
-      count_if(_is_blank is null) as lines_left,
-      count_if(
-        _is_blank is null and not coalesce({{ versioned_collapsing.get_has_no_other_form_sql(
-            versioned_collapsing.get_json_line_sql('_raw_line')
-        ) }}, false)
-      ) as other_forms
-      {%- endif %}
-      {%- if '_table' in input.columns %},
-      array_join(array_sort(collect_set(if(_reason is null, _table, null))), ', ') as tables
-      {%- endif %}
-      {%- if '_ignored' in input.columns %},
-      array_join(array_sort(collect_set(
-        if(_ignored like 'table %', substr(_ignored, 7), null)
-      )), ', ') as others
-      {%- endif %}
-      {%- if '_event_ms' in input.columns %},
-      {{ versioned_collapsing._get_positions_sql(input.get('seen', {})) }}
-      {%- endif %}
-      {%- if '_first_lsn' in input.columns %},
-      min(_first_lsn) as first_lsn
-      {%- endif %}
     from {{ input.parsed or input.relation }}
     where _batch in ({{ pending | join(', ') }})
     group by _batch
@@ -296,15 +285,87 @@
   {%- do return(found) -%}
 {% endmacro %}
 
+{# Aggregates over the lines of an input, by name. Each kind of line has a condition of its own, so a line that is of no
+   kind shows in the sum. #}
+{% macro _get_line_counts(input) %}
+  {%- set conditions = versioned_collapsing.get_line_conditions(
+      input.columns + (['_is_blank'] if input.parsed else [])
+  ) -%}
+  {%- set counts = {'lines': 'count(_is_blank)' if input.parsed else 'count(*)'} -%}
+  {%- for name, condition in conditions.items() -%}
+    {%- do counts.update({name: 'count_if(' ~ condition ~ ')' if condition else 'cast(null as bigint)'}) -%}
+  {%- endfor -%}
+  {%- if '_is_deleted' in input.columns and conditions['events'] -%}
+    {%- do counts.update({'rows': 'count_if(' ~ conditions['events'] ~ ' and not coalesce(_is_deleted, false)' ~ (
+        ' and not _is_truncate' if '_is_truncate' in input.columns else ''
+    ) ~ ')'}) -%}
+  {%- endif -%}
+  {%- if input.is_parsed_here -%}
+    {%- set has_no_other_form = versioned_collapsing.get_has_no_other_form_sql(
+        versioned_collapsing.get_json_line_sql('_raw_line')
+    ) -%}
+    {%- do counts.update({
+        'lines_left': 'count_if(_is_blank is null)',
+        'other_forms': 'count_if(_is_blank is null and not coalesce(' ~ has_no_other_form ~ ', false))',
+    }) -%}
+  {%- endif -%}
+  {%- if '_table' in input.columns -%}
+    {%- do counts.update({'tables': versioned_collapsing._get_distinct_texts_sql('if(_reason is null, _table, null)')}) -%}
+  {%- endif -%}
+  {%- if '_ignored' in input.columns -%}
+    {%- do counts.update({
+        'others': versioned_collapsing._get_distinct_texts_sql("if(_ignored like 'table %', substr(_ignored, 7), null)")
+    }) -%}
+  {%- endif -%}
+  {%- if '_event_ms' in input.columns -%}
+    {%- do counts.update(versioned_collapsing._get_positions(input.get('seen', {}))) -%}
+  {%- endif -%}
+  {%- if '_first_lsn' in input.columns -%}
+    {%- do counts.update({'first_lsn': 'min(_first_lsn)'}) -%}
+  {%- endif -%}
+  {%- do return(counts) -%}
+{% endmacro %}
+
+{% macro _get_distinct_texts_sql(text) %}
+  {%- do return('array_join(array_sort(collect_set(' ~ text ~ ")), ', ')") -%}
+{% endmacro %}
+
 {# For each batch, of the events with a time: the lowest position of those that are newer than all before this run, the
    highest position, the newest time, and their number. #}
-{% macro _get_positions_sql(seen) -%}
+{% macro _get_positions(seen) %}
   {%- set is_timed = '_reason is null and _event_ms is not null' -%}
-  min(if({{ is_timed ~ (' and _event_ms > ' ~ seen.newest if seen.newest else '') }}, _version, null)) as lowest,
-  max(if({{ is_timed }}, _version, null)) as highest,
-  max(if({{ is_timed }}, _event_ms, null)) as newest,
-  count_if({{ is_timed }}) as timed
-{%- endmacro %}
+  {%- set is_newer = is_timed ~ (' and _event_ms > ' ~ seen.newest if seen.newest else '') -%}
+  {%- do return({
+      'lowest': 'min(if(' ~ is_newer ~ ', _version, null))',
+      'highest': 'max(if(' ~ is_timed ~ ', _version, null))',
+      'newest': 'max(if(' ~ is_timed ~ ', _event_ms, null))',
+      'timed': 'count_if(' ~ is_timed ~ ')',
+  }) -%}
+{% endmacro %}
+
+{# Whether a table of the last build may be emptied and filled again: it was made by the same definition, of which
+   `kept`, a row of its manifest, tells. What a Python model returns is not known before. #}
+{% macro can_stay(model, table, kept, definition) %}
+  {%- do return(
+      adapter.empty_table is defined
+      and kept != [] and definition and kept[0]['definition'] == definition
+      and not versioned_collapsing.is_partial_run()
+      and not (model.config.contract and model.config.contract.enforced)
+      and (model.language == 'sql' or table.identifier != model.alias)
+  ) -%}
+{% endmacro %}
+
+{# Fills a table that was emptied. Returns what Spark counted meanwhile; none if the table does not exist now. #}
+{% macro refill(table, emptied, query, counts={}) %}
+  {%- if table.identifier not in emptied -%}{%- do return(none) -%}{%- endif -%}
+  {%- set counted = adapter.refill(table.schema, table.identifier, query, counts) -%}
+  {%- if counted is none -%}
+    {%- call statement('drop') -%}
+      drop table if exists {{ table }} purge
+    {%- endcall -%}
+  {%- endif -%}
+  {%- do return(counted) -%}
+{% endmacro %}
 
 {# Where the SQL of a change set reads the lines of a staging model, and the condition on which it takes a line. Parsing
    costs most of the time, so the materialization parses the lines of this run once, into a table. The staging model

@@ -425,3 +425,45 @@ def test_spark_is_told_of_a_file_that_is_gone_even_if_the_disk_is_full(
             adapter.replace_rows("shop", "orders__manifest", {"batch": "bigint"}, [{"batch": 2}])
     assert said == ["refresh table `shop`.`orders__manifest`"]
     assert not adapter.has_receipt("shop", "orders__manifest")
+
+
+def test_table_is_emptied_where_it_is(adapter: SparkClickHouseAdapter) -> None:
+    files = written_manifest(adapter)
+    (files.folder / ".part-0.parquet.crc").write_text("")
+    assert not adapter.is_emptied("shop", "orders__manifest")
+    assert adapter.empty_table("shop", "orders__manifest")
+    assert list(files.folder.iterdir()) == []
+    assert adapter.is_emptied("shop", "orders__manifest")
+    # There is nothing that shows that the table is here.
+    assert not adapter.empty_table("shop", "orders__manifest")
+    assert not adapter.is_emptied("shop", "elsewhere")
+
+
+def test_table_with_partitions_is_not_emptied(adapter: SparkClickHouseAdapter) -> None:
+    files = written_manifest(adapter)
+    (files.folder / "day=1").mkdir()
+    (files.folder / "part-0.parquet").rename(files.folder / "day=1" / "part-0.parquet")
+    before = files.sizes()
+    assert not adapter.empty_table("shop", "orders__manifest")
+    assert files.sizes() == before
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ({"_dbt_rows": 1, "lines": 1}, {"lines": 1}),
+        ({"_dbt_rows": 2, "lines": 2}, {}),  # a task ran twice
+        ({}, {}),  # Spark did not tell
+        (None, None),  # other columns
+    ],
+)
+def test_counts_of_a_job_are_taken_if_they_are_sure(
+    adapter: SparkClickHouseAdapter,
+    monkeypatch: pytest.MonkeyPatch,
+    found: dict[str, int] | None,
+    expected: dict[str, int] | None,
+) -> None:
+    written_manifest(adapter)
+    with monkeypatch.context() as patched:
+        patched.setattr(adapter, "call_named_engine", lambda *_: found)
+        assert adapter.refill("shop", "orders__manifest", "select 1 as batch", {"lines": "count(*)"}) == expected

@@ -174,6 +174,8 @@ def use_spark(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert catalog.has_table(found)
     assert catalog.default_location(found) is not None
     assert catalog.table(found).is_partitioned is False
+    counted: Any = SimpleNamespace(_jo=java, get={})
+    assert private_api.observed(counted) == {}
 
 
 def _as_session(java: Any) -> Any:
@@ -308,6 +310,7 @@ USES: dict[str, Use] = {
     "fetchall": _lacking(lambda: private_api.set_session_rows(Nothing(), lambda _, row: row)),
     "description": _lacking(lambda: private_api.set_session_rows(WithRows(), lambda _, row: row)),
     "_active_spark_context": _without(SparkContext, "_active_spark_context", private_api.is_spark_running),
+    "_jo": _lacking(lambda: private_api.observed(Nothing())),  # type: ignore[arg-type]
     "_jsc": _lacking(lambda: private_api.cancel_job_group(Nothing(), "group", "reason")),
     "_df": _lacking(lambda: private_api.set_frame(Nothing(), None)),
     "_jvm": _lacking(lambda: private_api.jvm(Nothing())),  # type: ignore[arg-type]
@@ -396,6 +399,16 @@ def test_rows_are_converted_by_the_types_of_their_columns() -> None:
     session = Session()
     private_api.set_session_rows(session, lambda types, row: (*types, *row))
     assert session.fetchall() == [("bigint", "timestamp", 1, 2)]
+
+
+@pytest.mark.parametrize(("is_told", "expected"), [(True, {"rows": 2}), (False, {})])
+def test_what_spark_does_not_tell_of_a_job_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, is_told: bool, expected: dict[str, int]
+) -> None:
+    monkeypatch.setattr(private_api, "TOLD_WITHIN", 0.01)
+    future = SimpleNamespace(isCompleted=lambda: is_told)
+    counted: Any = SimpleNamespace(_jo=SimpleNamespace(future=lambda: future), get={"rows": 2})
+    assert private_api.observed(counted) == expected
 
 
 def test_connections_of_others_are_all_but_that_of_the_thread() -> None:

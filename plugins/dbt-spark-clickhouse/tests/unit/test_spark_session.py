@@ -17,8 +17,8 @@ from dbt.adapters.spark_clickhouse.spark import session as spark_session
 from dbt.adapters.spark_clickhouse.spark.metastore_record import forget_records
 from dbt.adapters.spark_clickhouse.spark.session import (
     JAVA_OPTIONS,
-    WITH_CODE,
-    WITHOUT_CODE,
+    OF_LITTLE_DATA,
+    OF_MORE_DATA,
     default_settings,
     own_record,
     start_session,
@@ -121,7 +121,7 @@ def test_a_spark_that_stays_up_gets_the_settings_for_what_a_run_reads(
     monkeypatch.setattr(spark_session, "_homes", [tmp_path])
     monkeypatch.setattr(spark_session, "_is_little", [is_little])
     monkeypatch.setattr(spark_session, "_since", [])
-    for begin, expected in ((7, WITH_CODE), (101, WITHOUT_CODE), (None, {}), (8, WITH_CODE), (9, WITH_CODE)):
+    for begin, expected in ((7, OF_MORE_DATA), (101, OF_LITTLE_DATA), (None, {}), (8, OF_MORE_DATA), (9, OF_MORE_DATA)):
         given.clear()
         if begin is not None:
             spark_session.expect_since(begin)
@@ -130,4 +130,4 @@ def test_a_spark_that_stays_up_gets_the_settings_for_what_a_run_reads(
     given.clear()
     spark_session.expect_since(101)
     start_session(credentials(tmp_path, **{"spark.sql.codegen.wholeStage": "true"}), 0)
-    assert given == {"spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+    assert given == {name: value for name, value in OF_LITTLE_DATA.items() if "wholeStage" not in name}

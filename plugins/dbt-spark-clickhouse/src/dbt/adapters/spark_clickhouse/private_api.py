@@ -8,6 +8,7 @@ names the package, its version and the symbol, instead of letting something go w
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module, metadata
@@ -28,7 +29,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Observation, SparkSession
 
 OWN_PACKAGE = "dbt-spark-clickhouse"
 # The versions with which the adapter is tested.
@@ -428,6 +429,9 @@ def set_frame(cursor: Any, frame: Any) -> None:
 # PySpark
 
 _CONTEXT = "pyspark:SparkContext"
+TOLD_WITHIN = 10.0  # seconds
+_OBSERVATION = Symbol("pyspark", "pyspark.sql:Observation", "_jo")
+_OBSERVED = Symbol("pyspark", "org.apache.spark.sql.Observation", "future")
 _ACTIVE_CONTEXT = Symbol("pyspark", _CONTEXT, "_active_spark_context")
 _JAVA_CONTEXT = Symbol("pyspark", _CONTEXT, "_jsc")
 _JVM = Symbol("pyspark", "pyspark.sql:SparkSession", "_jvm")
@@ -438,6 +442,18 @@ _ERROR_LOGGER = "SQLQueryContextLogger"
 _PICKLE = Symbol("pyspark", "pyspark.cloudpickle", "register_pickle_by_value")
 _RECONNECTS = Symbol("pyspark", "pyspark.sql.connect.client.retries", "DefaultPolicy")
 _NO_PICKLE = Symbol("pyspark", "pyspark.cloudpickle", "unregister_pickle_by_value")
+
+
+def observed(observation: Observation) -> dict[str, Any]:
+    """What an observation has counted in a statement that has ended, by name. Spark tells it a moment later: nothing
+    if it does not within ``TOLD_WITHIN``. PySpark would wait forever."""
+    future = _OBSERVED.call(_OBSERVATION.of(observation))
+    end = time.monotonic() + TOLD_WITHIN
+    while not future.isCompleted():
+        if time.monotonic() > end:
+            return {}
+        time.sleep(0.001)
+    return observation.get
 
 
 def is_spark_running() -> bool:

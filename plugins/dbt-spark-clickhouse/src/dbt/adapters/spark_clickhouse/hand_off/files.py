@@ -61,6 +61,10 @@ class Files(ABC):
         """
         return False
 
+    def empty(self) -> bool:
+        """Delete the files. False, and nothing is done, if there are none, or if it takes Spark to delete them."""
+        return False
+
     @abstractmethod
     def exist(self) -> bool:
         """Whether the folder exists."""
@@ -160,6 +164,15 @@ class LocalFiles(Files):
         (self.folder / names[0]).unlink()
         draft.replace(self.folder / name)
         (self.folder / f".{names[0]}.crc").unlink(missing_ok=True)
+        return True
+
+    def empty(self) -> bool:
+        names = list(self.sizes())
+        if self.file_format != PARQUET or not names or any("/" in name for name in names):
+            return False
+        for name in names:
+            (self.folder / name).unlink()
+            (self.folder / f".{name}.crc").unlink(missing_ok=True)
         return True
 
     def exist(self) -> bool:

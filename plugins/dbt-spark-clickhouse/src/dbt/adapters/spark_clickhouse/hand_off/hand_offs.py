@@ -133,6 +133,22 @@ class HandOffs:
             Receipt(len(rows), columns, {}, files.sizes()).save(files)
         return is_replaced
 
+    def empty(self, own: BaseRelation) -> bool:
+        """Delete the files of a Spark table, possibly without a known node, which has no receipt then. Return whether
+        it is done."""
+        files = self._files.of(own, self._project.spark_node(own))
+        self._read.pop(files.location, None)
+        return files.empty()
+
+    def is_emptied(self, own: BaseRelation) -> bool:
+        """Whether a Spark table, possibly without a known node, has a folder here, and no files in it."""
+        files = self._files.of(own, self._project.spark_node(own))
+        return isinstance(files, LocalFiles) and files.exist() and not files.sizes()
+
+    def rows(self, own: BaseRelation) -> int | None:
+        """The number of rows of a Spark table, possibly without a known node; None if it takes a query."""
+        return self._files.of(own, self._project.spark_node(own)).rows()
+
     def discard(self, own: BaseRelation) -> None:
         """Drop the copy of a Spark table that ClickHouse was sent, if there is one."""
         files = self._files.of(own, self._project.spark_node(own))
@@ -214,12 +230,10 @@ class HandOffs:
             )
         self._read.pop(files.location, None)
         source = relation.render()  # the whole table, even if dbt wants a sample
-        # A connection names column types in its own way, such as BIGINT_TYPE, which is not always Spark's.
-        sql = f"describe query select * from {source}"
-        _, described = self._project.call_named_engine(SPARK, "execute", sql, fetch=True)
-        columns = {row["col_name"]: without_collations(row["data_type"]) for row in described.rows}
-        nested = nested_columns(columns)
         spark: Any = self._project.engines[SPARK]
+        types = self._project.call_named_engine(SPARK, "types_of_columns", source)
+        columns = {name: without_collations(spark_type) for name, spark_type in types.items()}
+        nested = nested_columns(columns)
         rows = files.rows() if spark.is_embedded and not nested else None
         nulls: list[int] = []
         if rows is None:

@@ -15,7 +15,7 @@ from dbt.adapters.spark_clickhouse.landing.batches import batches, local_files, 
 from dbt.adapters.spark_clickhouse.landing.blanking import blank_in_folders
 from dbt.adapters.spark_clickhouse.landing.watched import LandingZones
 from dbt.adapters.spark_clickhouse.router.router import Router
-from dbt.adapters.spark_clickhouse.spark.engine import record_for
+from dbt.adapters.spark_clickhouse.spark.engine import ALL_ROWS, record_for
 
 if TYPE_CHECKING:
     import agate
@@ -136,6 +136,38 @@ class MacroMethods(Router):
         """
         own = RELATION_CLASSES[SPARK].create(schema=schema, identifier=identifier)
         return self.engines[SPARK].is_embedded and self.hand_offs.replace_rows(own, columns, rows)
+
+    @available.parse(lambda *a, **k: False)
+    def empty_table(self, schema: str, identifier: str) -> bool:
+        """Delete the rows of a table of the embedded Spark (Parquet, without partitions), without a statement. It must
+        be filled again before anything reads it. False if that is not possible, and then nothing has changed."""
+        own = RELATION_CLASSES[SPARK].create(schema=schema, identifier=identifier)
+        return self.engines[SPARK].is_embedded and self.hand_offs.empty(own)
+
+    @available.parse(lambda *a, **k: False)
+    def is_emptied(self, schema: str, identifier: str) -> bool:
+        """Whether a table of the embedded Spark was emptied and not filled since."""
+        own = RELATION_CLASSES[SPARK].create(schema=schema, identifier=identifier)
+        return self.engines[SPARK].is_embedded and self.hand_offs.is_emptied(own)
+
+    @available.parse(lambda *a, **k: None)
+    def refill(self, schema: str, identifier: str, sql: str, counts: dict[str, str]) -> dict[str, Any] | None:
+        """Fill a table that was emptied with the rows of a query, and count them in the same job.
+
+        Args:
+            schema: of the table.
+            identifier: its name.
+            sql: the query.
+            counts: aggregates over the query's columns, by name.
+
+        Returns:
+            The aggregates; none of them if they are not sure. None if the columns are not those of the table, and then
+            nothing has changed.
+        """
+        own = RELATION_CLASSES[SPARK].create(schema=schema, identifier=identifier)
+        found: dict[str, Any] | None = self.call_named_engine(SPARK, "refill", own, sql, counts)
+        # Tasks that ran twice may have counted twice.
+        return found if found is None or found.pop(ALL_ROWS, None) == self.hand_offs.rows(own) else {}
 
     @available.parse(lambda *a, **k: None)
     def purge(self, schema: str, identifier: str) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+import uuid
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import agate
 from dbt.adapters.base.relation import BaseRelation
@@ -46,6 +47,9 @@ from dbt.adapters.spark_clickhouse.spark.session import (
 )
 from dbt.adapters.spark_clickhouse.spark.table_folders import TableFolders
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
 logger = AdapterLogger("spark_clickhouse")
 
 Answer = tuple[AdapterResponse, agate.Table]
@@ -75,6 +79,13 @@ def record_for(credentials: Any) -> MetastoreRecord | None:
 def _is_record_sure() -> bool:
     return not private_api.is_spark_running() or is_metastore_recorded()
 
+
+def _columns(frame: DataFrame) -> list[tuple[str, str]]:
+    """The names and types of the columns. Whether a value may be null is left out: a table does not keep it."""
+    return [(field.name, field.dataType.simpleString()) for field in frame.schema]
+
+
+ALL_ROWS = "_dbt_rows"  # what `refill` calls the number of rows
 
 _LISTINGS = 10  # tries
 
@@ -298,6 +309,49 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
             self.execute(f"drop table if exists {written}")
             self.execute(self._create_table_sql(parsed_model, written, f"select * from {view}"))
         return AdapterResponse("OK")
+
+    def types_of_columns(self, relation: str) -> dict[str, str]:
+        """Spark's types of the columns of a table or view, by name."""
+        query = f"select * from {relation}"
+        if self.is_embedded:
+            _ = self.connections.get_thread_connection().handle  # starts Spark
+            with self.connections.exception_handler(query):
+                return dict(_columns(running_session().sql(query)))
+        # A connection names types in its own way, such as BIGINT_TYPE, which is not always Spark's.
+        _, found = self.execute(f"describe query {query}", fetch=True)
+        return {row["col_name"]: row["data_type"] for row in found.rows}
+
+    def refill(self, own: BaseRelation, sql: str, counts: Mapping[str, str]) -> dict[str, Any] | None:
+        """Replace the rows of a table of the embedded Spark by those of a query.
+
+        Args:
+            own: the table.
+            sql: the query.
+            counts: aggregates over its columns, by name.
+
+        Returns:
+            The aggregates, and the number of rows as ``ALL_ROWS``; nothing if Spark does not tell them. None if the
+            columns of the query are not those of the table, and then nothing is done.
+        """
+        from pyspark.sql import Observation
+        from pyspark.sql import functions as f
+
+        _ = self.connections.get_thread_connection().handle  # starts Spark
+        session = running_session()
+        logger.debug(f"The rows of {own}: {sql}")
+        with self.connections.exception_handler(sql):
+            rows = session.sql(sql)
+            if _columns(rows) != _columns(session.table(str(own))):
+                return None
+            counted = Observation()
+            aggregates = [f.expr(aggregate).alias(name) for name, aggregate in counts.items()]
+            view = f"dbt_rows_{uuid.uuid4().hex}"
+            rows.observe(counted, f.count("*").alias(ALL_ROWS), *aggregates).createOrReplaceTempView(view)
+        try:
+            self.execute(f"insert overwrite table {own} select * from {view}")
+        finally:
+            session.catalog.dropTempView(view)
+        return private_api.observed(counted)
 
     @contextmanager
     def _noting_changes(self) -> Iterator[None]:

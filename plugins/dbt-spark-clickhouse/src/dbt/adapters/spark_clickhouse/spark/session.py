@@ -41,11 +41,21 @@ SESSION_SETTINGS = {
     "spark.sql.sources.default": "parquet",
 }
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-# With little data, Spark spends most of its time on planning and in Java's compilers. Plans need not adapt while they
-# run, and to generate code takes longer than to interpret expressions.
-_OF_LITTLE_DATA = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": str(os.cpu_count() or 1)}
-WITHOUT_CODE = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}
-WITH_CODE = {"spark.sql.codegen.factoryMode": "FALLBACK", "spark.sql.codegen.wholeStage": "true"}  # Spark's defaults
+# With little data, Spark spends most of its time on planning and in Java's compilers. To generate code takes longer than
+# to interpret expressions, and a task takes longer than its rows.
+OF_LITTLE_DATA = {
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.files.minPartitionNum": "1",
+    "spark.sql.shuffle.partitions": "1",
+}
+OF_MORE_DATA = {
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.files.minPartitionNum": str(os.cpu_count() or 1),
+    "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
+}
+_NOT_ADAPTIVE = {"spark.sql.adaptive.enabled": "false"}  # Plans need not adapt while they run.
 # Java's first compiler alone makes slower code in half the time. Java would then reserve only 48 MB for code, which
 # Spark fills, instead of its usual 240. While its space for classes grows from the usual 21 MB, Java stops all threads
 # twice to collect all garbage.
@@ -53,7 +63,7 @@ JAVA_OF_LITTLE_DATA = " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -
 # For a Spark that stays up and gets little data at a time. Its second compiler is told to compile only what is called
 # ten times as often as the default asks for.
 _OF_A_RESIDENT = {
-    **_OF_LITTLE_DATA,
+    **_NOT_ADAPTIVE,
     # The code of each change set is generated once, not once per batch.
     "spark.sql.codegen.cache.maxEntries": "1000",
     # Nobody looks at old plans and jobs: they only fill the memory.
@@ -165,9 +175,9 @@ def _is_data_little(home: Path) -> bool:
 
 
 def _suit(credentials: EmbeddedSparkCredentials, *, is_data_little: bool) -> None:
-    """Let the Spark that runs generate code or interpret expressions, unless the profile says what it does."""
+    """Give the Spark that runs the settings for the data that it gets, except for those in the profile."""
     conf = running_session().conf
-    for name, value in (WITHOUT_CODE if is_data_little else WITH_CODE).items():
+    for name, value in (OF_LITTLE_DATA if is_data_little else OF_MORE_DATA).items():
         if name not in credentials.server_side_parameters:
             conf.set(name, value)
 
@@ -240,9 +250,9 @@ def default_settings(credentials: EmbeddedSparkCredentials, *, is_data_little: b
     home = Path(credentials.home)
     java, more = "", {}
     if _resident.is_set():
-        java, more = _JAVA_OF_A_RESIDENT, _OF_A_RESIDENT | (WITHOUT_CODE if is_data_little else WITH_CODE)
+        java, more = _JAVA_OF_A_RESIDENT, _OF_A_RESIDENT | (OF_LITTLE_DATA if is_data_little else OF_MORE_DATA)
     elif is_data_little:
-        java, more = JAVA_OF_LITTLE_DATA, _OF_LITTLE_DATA | WITHOUT_CODE
+        java, more = JAVA_OF_LITTLE_DATA, _NOT_ADAPTIVE | OF_LITTLE_DATA
     return {
         "spark.master": "local[*]",
         "spark.app.name": "dbt",
