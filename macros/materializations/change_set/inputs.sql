@@ -444,7 +444,8 @@
 {% endmacro %}
 
 {# What a change set had seen of each input when it was last built: tables, the highest position, the newest time, and
-   which parser reads its lines first. Each input gets its own as `seen`. `kept`: a row of the manifest of that time. #}
+   which parser reads its lines first. Each input gets its own as `seen`. `kept` has a row of the manifest of that time,
+   if there is one. #}
 {% macro add_seen(kept, inputs) %}
   {%- set known = fromjson(kept[0].get('seen') or '{}') if kept else {} -%}
   {%- for input in inputs -%}

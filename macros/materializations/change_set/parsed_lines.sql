@@ -38,8 +38,7 @@
   {%- do return(none) -%}
 {% endmacro %}
 
-{# A change set; none if there is none, or if the run that was to build it died: it then has no rows beside what was there
-   before. #}
+{# A change set. None if there is none, or if it was emptied by a run that died before it had filled it. #}
 {% macro read_built_change_set(database, schema, identifier) %}
   {%- set found = adapter.get_relation(database, schema, identifier) -%}
   {%- set is_emptied = found is not none and adapter.is_emptied is defined
@@ -310,7 +309,9 @@
     }) -%}
   {%- endif -%}
   {%- if '_table' in input.columns -%}
-    {%- do counts.update({'tables': versioned_collapsing._get_distinct_texts_sql('if(_reason is null, _table, null)')}) -%}
+    {%- do counts.update({
+        'tables': versioned_collapsing._get_distinct_texts_sql('if(_reason is null, _table, null)')
+    }) -%}
   {%- endif -%}
   {%- if '_ignored' in input.columns -%}
     {%- do counts.update({

@@ -41,8 +41,8 @@ SESSION_SETTINGS = {
     "spark.sql.sources.default": "parquet",
 }
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-# With little data, Spark spends most of its time on planning and in Java's compilers. To generate code takes longer than
-# to interpret expressions, and a task takes longer than its rows.
+# With little data, Spark spends most of its time on planning and in Java's compilers. Generating code takes longer than
+# interpreting expressions, and starting a task takes longer than working on its rows.
 OF_LITTLE_DATA = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
