@@ -60,7 +60,8 @@ def test_spark_reads_no_manifest_that_clickhouse_has(built: Built) -> None:
 def test_lines_that_a_template_leaves_are_parsed_by_a_second_statement(built: Built) -> None:
     # Models run side by side, so the messages of several statements lie between one and its status.
     messages = re.split(r"(?m)^(?:\x1b\[0m)?(?=\d\d:\d\d:\d\d\.\d+ \[)", built.project.log())
-    made = Counter(re.findall(r"(?:create|insert overwrite) table shop\.(\w+)_changes__stg_", built.project.log()))
+    makes = r"(?:create table shop\.|insert overwrite table `shop`\.`)(\w+)_changes__stg_"
+    made = Counter(re.findall(makes, built.project.log()))
     cases = ("combined", "latest_wins", "two_slots")
     assert [made[name] for name in cases] == [2, 2, 2]
     inserts = [

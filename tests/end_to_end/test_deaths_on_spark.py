@@ -202,6 +202,18 @@ CHOSEN = {
 }
 
 
+# Points of a run after one that has ended: it fills the tables of that one again.
+REFILLED = {
+    "both tables are emptied": Point("file", 1, False, "create .*/events_changes__stg_events/.*[.]parquet"),
+    "the change set is emptied, and its manifest is new": Point(
+        "file", 1, False, "create .*/events_changes/.*[.]parquet"
+    ),
+    "the change set is in place and not refreshed": Point(
+        "file", 1, True, "rename .*/events_changes/part-.*[.]parquet"
+    ),
+}
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> DyingProject:
     return DyingProject(tmp_path_factory.mktemp("deaths"))
@@ -210,6 +222,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> DyingProject:
 def test_next_runs_complete_those_that_died(request: pytest.FixtureRequest, project: DyingProject) -> None:
     for point in CHOSEN.values():
         project.run(point)
+    for point in REFILLED.values():
+        completed, *_ = project.run(Point(), point)
+        project.check(completed, project.steps - 1)
     if count := request.config.getoption("--spark-deaths"):
         completed, recorded = project.run(Point(), Point("none"))
         project.check(completed, project.steps - 1)

@@ -142,6 +142,7 @@ def warm_session() -> Iterator[SparkSession]:
         "spark.sql.adaptive.enabled": "false",
         "spark.ui.enabled": "false",
         **SESSION_SETTINGS,
+        "spark.sql.shuffle.partitions": "1",
         **OF_LITTLE_DATA,
     }
     conf = SparkConf(loadDefaults=False).setAll([*settings.items()])

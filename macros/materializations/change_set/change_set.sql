@@ -52,10 +52,10 @@
   {% do versioned_collapsing.validate_whole_views(model, landed, pending) %}
   {% set kept = versioned_collapsing.read_kept_manifest(
       manifest, config.get('file_format', 'parquet'), is_one_row_enough=true
-  ) if inputs and not should_full_refresh() else [] %}
+  ) if versioned_collapsing.is_manifest_needed(inputs) else [] %}
   {% do versioned_collapsing.add_seen(kept, inputs) %}
 
-  {# In this order, there is never a change set beside the manifest or the parsed lines of another build. The
+  {# In this order, there is never a change set with rows beside the manifest or the parsed lines of another build. The
      manifest stays until a new one can be written, and with it what the change set has seen: a run that stops before
      forgets nothing. A table that will have the same columns is only emptied. Iceberg deletes no files unless it is
      told to purge them. #}

@@ -443,6 +443,17 @@
   }) -%}
 {% endmacro %}
 
+{# Whether a run looks at the manifest of the last build. #}
+{% macro is_manifest_needed(inputs) %}
+  {%- if should_full_refresh() -%}{%- do return(false) -%}{%- endif -%}
+  {%- for input in inputs
+      if adapter.empty_table is defined or input.is_parsed_here
+      or '_table' in input.columns or '_event_ms' in input.columns -%}
+    {%- do return(true) -%}
+  {%- endfor -%}
+  {%- do return(false) -%}
+{% endmacro %}
+
 {# What a change set had seen of each input when it was last built: tables, the highest position, the newest time, and
    which parser reads its lines first. Each input gets its own as `seen`. `kept` has a row of the manifest of that time,
    if there is one. #}

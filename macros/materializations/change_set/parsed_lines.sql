@@ -344,19 +344,22 @@
   }) -%}
 {% endmacro %}
 
-{# Whether a table of the last build may be emptied and filled again: it was made by the same definition, of which
-   `kept`, a row of its manifest, tells. What a Python model returns is not known before. #}
+{# Whether a table of the last build may be emptied and filled again. It was made by the same definition, according to
+   `kept`, a row of its manifest. A run on a part parses no lines, a contract is checked when a table is created, and
+   what a Python model returns is not known before. #}
 {% macro can_stay(model, table, kept, definition) %}
   {%- do return(
       adapter.empty_table is defined
       and kept != [] and definition and kept[0]['definition'] == definition
       and not versioned_collapsing.is_partial_run()
+      and (model.config.file_format or 'parquet') == 'parquet'
       and not (model.config.contract and model.config.contract.enforced)
       and (model.language == 'sql' or table.identifier != model.alias)
   ) -%}
 {% endmacro %}
 
-{# Fills a table that was emptied. Returns what Spark counted meanwhile; none if the table does not exist now. #}
+{# Fills a table that was emptied. Returns what Spark counted meanwhile. None if the table was not emptied, or if the
+   query has other columns, and the table was dropped: then it must be created. #}
 {% macro refill(table, emptied, query, counts={}) %}
   {%- if table.identifier not in emptied -%}{%- do return(none) -%}{%- endif -%}
   {%- set counted = adapter.refill(table.schema, table.identifier, query, counts) -%}

@@ -427,23 +427,49 @@ def test_spark_is_told_of_a_file_that_is_gone_even_if_the_disk_is_full(
     assert not adapter.has_receipt("shop", "orders__manifest")
 
 
-def test_table_is_emptied_where_it_is(adapter: SparkClickHouseAdapter) -> None:
+def test_table_is_emptied_where_it_is(adapter: SparkClickHouseAdapter, monkeypatch: pytest.MonkeyPatch) -> None:
     files = written_manifest(adapter)
     (files.folder / ".part-0.parquet.crc").write_text("")
     assert not adapter.is_emptied("shop", "orders__manifest")
-    assert adapter.empty_table("shop", "orders__manifest")
-    assert list(files.folder.iterdir()) == []
-    assert adapter.is_emptied("shop", "orders__manifest")
-    # There is nothing that shows that the table is here.
-    assert not adapter.empty_table("shop", "orders__manifest")
+    with monkeypatch.context() as patched:
+        patched.setattr(adapter.engines[SPARK], "connect", lambda: None)
+        assert adapter.empty_table("shop", "orders__manifest")
+        assert adapter.is_emptied("shop", "orders__manifest")
+        assert list(files.sizes()) == []
+        assert [path.name for path in files.folder.iterdir()] == ["_emptied"]
+        # There is nothing that shows that the table is here.
+        assert not adapter.empty_table("shop", "orders__manifest")
     assert not adapter.is_emptied("shop", "elsewhere")
 
 
-def test_table_with_partitions_is_not_emptied(adapter: SparkClickHouseAdapter) -> None:
+def test_table_is_not_emptied_if_spark_does_not_start(
+    adapter: SparkClickHouseAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise DbtRuntimeError("no Java")
+
     files = written_manifest(adapter)
-    (files.folder / "day=1").mkdir()
-    (files.folder / "part-0.parquet").rename(files.folder / "day=1" / "part-0.parquet")
     before = files.sizes()
+    with monkeypatch.context() as patched:
+        patched.setattr(adapter.engines[SPARK], "connect", fail)
+        with pytest.raises(DbtRuntimeError, match="no Java"):
+            adapter.empty_table("shop", "orders__manifest")
+    assert files.sizes() == before
+    assert not adapter.is_emptied("shop", "orders__manifest")
+
+
+@pytest.mark.parametrize("place", ["day=1", "elsewhere"])
+def test_table_is_not_emptied_if_a_death_could_leave_a_part(
+    adapter: SparkClickHouseAdapter, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    files = written_manifest(adapter)
+    if place == "elsewhere":
+        monkeypatch.setattr(adapter, "home", adapter.home / place)
+    else:
+        (files.folder / place).mkdir()
+        (files.folder / "part-0.parquet").rename(files.folder / place / "part-0.parquet")
+    before = files.sizes()
+    monkeypatch.setattr(adapter.engines[SPARK], "connect", lambda: None)
     assert not adapter.empty_table("shop", "orders__manifest")
     assert files.sizes() == before
 

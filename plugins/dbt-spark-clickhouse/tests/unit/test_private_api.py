@@ -401,13 +401,33 @@ def test_rows_are_converted_by_the_types_of_their_columns() -> None:
     assert session.fetchall() == [("bigint", "timestamp", 1, 2)]
 
 
-@pytest.mark.parametrize(("is_told", "expected"), [(True, {"rows": 2}), (False, {})])
+class Counted:
+    """An observation."""
+
+    def __init__(self, is_told: bool, found: dict[str, int] | Exception) -> None:
+        self._jo = SimpleNamespace(future=lambda: SimpleNamespace(isCompleted=lambda: is_told))
+        self._found = found
+
+    @property
+    def get(self) -> dict[str, int]:
+        if isinstance(self._found, Exception):
+            raise self._found
+        return self._found
+
+
+@pytest.mark.parametrize(
+    ("counted", "expected"),
+    [
+        (Counted(True, {"rows": 2}), {"rows": 2}),
+        (Counted(False, {"rows": 2}), {}),
+        (Counted(True, Py4JError("an empty row")), {}),
+    ],
+    ids=["told", "not told", "told wrongly"],
+)
 def test_what_spark_does_not_tell_of_a_job_is_not_waited_for(
-    monkeypatch: pytest.MonkeyPatch, is_told: bool, expected: dict[str, int]
+    monkeypatch: pytest.MonkeyPatch, counted: Any, expected: dict[str, int]
 ) -> None:
     monkeypatch.setattr(private_api, "TOLD_WITHIN", 0.01)
-    future = SimpleNamespace(isCompleted=lambda: is_told)
-    counted: Any = SimpleNamespace(_jo=SimpleNamespace(future=lambda: future), get={"rows": 2})
     assert private_api.observed(counted) == expected
 
 

@@ -21,6 +21,7 @@ from dbt.adapters.base.impl import BaseAdapter
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.clickhouse.httpclient import ChHttpClient
 from dbt.adapters.contracts.connection import Connection, Credentials
+from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.factory import FACTORY
 from dbt.flags import get_flags
 from dbt_common.events.base_types import EventLevel
@@ -30,6 +31,8 @@ from dbt_common.exceptions import DbtRuntimeError
 if TYPE_CHECKING:
     from pyspark import SparkConf
     from pyspark.sql import Observation, SparkSession
+
+logger = AdapterLogger("spark_clickhouse")
 
 OWN_PACKAGE = "dbt-spark-clickhouse"
 # The versions with which the adapter is tested.
@@ -445,15 +448,22 @@ _NO_PICKLE = Symbol("pyspark", "pyspark.cloudpickle", "unregister_pickle_by_valu
 
 
 def observed(observation: Observation) -> dict[str, Any]:
-    """What an observation has counted in a statement that has ended, by name. Spark tells it a moment later: nothing
-    if it does not within ``TOLD_WITHIN``. PySpark would wait forever."""
+    """What an observation has counted in a statement that has ended, by name; empty if Spark does not tell. It tells a
+    moment later, and PySpark would wait forever."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
     future = _OBSERVED.call(_OBSERVATION.of(observation))
     end = time.monotonic() + TOLD_WITHIN
     while not future.isCompleted():
         if time.monotonic() > end:
             return {}
         time.sleep(0.001)
-    return observation.get
+    try:
+        return observation.get
+    except (Py4JError, PySparkException) as error:  # the statement has done its work
+        logger.debug(f"Spark does not tell what it has counted: {error!r}")
+        return {}
 
 
 def is_spark_running() -> bool:

@@ -11,7 +11,9 @@ from typing import Any
 from dbt.adapters.spark_clickhouse.core.literals import clickhouse_literal
 from dbt.adapters.spark_clickhouse.landing.batches import is_listed
 
-RECEIPT = "_hand_off.json"  # Spark and the *.parquet glob skip names with a leading underscore
+# Spark and the *.parquet glob skip names with a leading underscore.
+RECEIPT = "_hand_off.json"
+EMPTIED = "_emptied"  # beside a table that was emptied and not filled since
 PARQUET = "parquet"
 FORMATS = (PARQUET, "delta", "iceberg")
 FEW_FILES = 50
@@ -59,10 +61,6 @@ class Files(ABC):
             columns: Spark's types by name.
             rows: the values by name.
         """
-        return False
-
-    def empty(self) -> bool:
-        """Delete the files. False, and nothing is done, if there are none, or if it takes Spark to delete them."""
         return False
 
     @abstractmethod
@@ -167,13 +165,19 @@ class LocalFiles(Files):
         return True
 
     def empty(self) -> bool:
+        """Delete the files. False, and nothing is done, if there are none, or if it takes Spark to delete them."""
         names = list(self.sizes())
         if self.file_format != PARQUET or not names or any("/" in name for name in names):
             return False
+        (self.folder / EMPTIED).touch()
         for name in names:
             (self.folder / name).unlink()
             (self.folder / f".{name}.crc").unlink(missing_ok=True)
         return True
+
+    def are_emptied(self) -> bool:
+        """Whether the table was emptied, wholly or in part, and not filled since: Spark then deletes the mark."""
+        return (self.folder / EMPTIED).exists()
 
     def exist(self) -> bool:
         return self.folder.is_dir()

@@ -134,16 +134,19 @@ class HandOffs:
         return is_replaced
 
     def empty(self, own: BaseRelation) -> bool:
-        """Delete the files of a Spark table, possibly without a known node, which has no receipt then. Return whether
-        it is done."""
+        """Delete the files of a Spark table below the home, possibly without a known node. Its receipt stays, and no
+        longer matches. Return whether it is done."""
         files = self._files.of(own, self._project.spark_node(own))
+        # Elsewhere, a run that dies while it fills the table leaves a part of the rows.
+        if not isinstance(files, LocalFiles) or not files.folder.is_relative_to(self._project.home):
+            return False
         self._read.pop(files.location, None)
         return files.empty()
 
     def is_emptied(self, own: BaseRelation) -> bool:
-        """Whether a Spark table, possibly without a known node, has a folder here, and no files in it."""
+        """Whether a Spark table, possibly without a known node, was emptied and not filled since."""
         files = self._files.of(own, self._project.spark_node(own))
-        return isinstance(files, LocalFiles) and files.exist() and not files.sizes()
+        return isinstance(files, LocalFiles) and files.are_emptied()
 
     def rows(self, own: BaseRelation) -> int | None:
         """The number of rows of a Spark table, possibly without a known node; None if it takes a query."""

@@ -1,4 +1,5 @@
-"""Tables of the embedded Spark that are in its metastore but whose files are gone.
+"""Tables of the embedded Spark that are in its metastore but whose files are gone, or that were emptied by a run that
+did not fill them again.
 
 Spark reads such a table as empty: whatever is built on it would silently lack its rows.
 """
@@ -54,11 +55,21 @@ class LostTables:
             own = self._project.Relation.create_from(self._project.config, parent)
             if parent.config.materialized == "view":
                 self.require_parents(parent)
-            elif self._lost(own, parent):
+            elif self._lost(own, parent) or (
+                node.config.materialized != "change_set" and self._is_emptied(own, parent)
+            ):
                 raise DbtRuntimeError(
                     f"The files of the Spark table {own} no longer exist. Spark would read no "
                     f"rows. Build it again: dbt build --select {parent.name}"
                 )
+
+    def _is_emptied(self, own: BaseRelation, node: Any) -> bool:
+        """Whether a run emptied the table of a Spark node and did not fill it. A change set that reads another one, for
+        the parsed lines, then parses them itself."""
+        if getattr(node, "is_ephemeral_model", False):
+            return False
+        files = self._files.of(own, node)
+        return isinstance(files, LocalFiles) and files.are_emptied()
 
     def _lost(self, own: BaseRelation, node: Any) -> BaseRelation | None:
         """The table of a Spark node, if it is in the metastore, its place is in the embedded stores, and its folder is

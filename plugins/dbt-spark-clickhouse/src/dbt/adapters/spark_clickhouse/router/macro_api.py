@@ -139,10 +139,13 @@ class MacroMethods(Router):
 
     @available.parse(lambda *a, **k: False)
     def empty_table(self, schema: str, identifier: str) -> bool:
-        """Delete the rows of a table of the embedded Spark (Parquet, without partitions), without a statement. It must
-        be filled again before anything reads it. False if that is not possible, and then nothing has changed."""
-        own = RELATION_CLASSES[SPARK].create(schema=schema, identifier=identifier)
-        return self.engines[SPARK].is_embedded and self.hand_offs.empty(own)
+        """Delete the rows of a table of the embedded Spark (Parquet, below its home, without partitions), without a
+        statement. The table must be filled again before anything reads it. False if that is not possible, and then
+        nothing has changed."""
+        if not self.engines[SPARK].is_embedded:
+            return False
+        self.call_named_engine(SPARK, "connect")  # a Spark that does not start leaves the table as it is
+        return self.hand_offs.empty(RELATION_CLASSES[SPARK].create(schema=schema, identifier=identifier))
 
     @available.parse(lambda *a, **k: False)
     def is_emptied(self, schema: str, identifier: str) -> bool:
@@ -161,13 +164,13 @@ class MacroMethods(Router):
             counts: aggregates over the query's columns, by name.
 
         Returns:
-            The aggregates; none of them if they are not sure. None if the columns are not those of the table, and then
-            nothing has changed.
+            The aggregates by name; an empty dict if they are not certain. None if the columns are not those of the
+            table; then nothing was done.
         """
         own = RELATION_CLASSES[SPARK].create(schema=schema, identifier=identifier)
         found: dict[str, Any] | None = self.call_named_engine(SPARK, "refill", own, sql, counts)
         # Tasks that ran twice may have counted twice.
-        return found if found is None or found.pop(ALL_ROWS, None) == self.hand_offs.rows(own) else {}
+        return found if not found or found.pop(ALL_ROWS) == self.hand_offs.rows(own) else {}
 
     @available.parse(lambda *a, **k: None)
     def purge(self, schema: str, identifier: str) -> None:

@@ -314,12 +314,14 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         """Spark's types of the columns of a table or view, by name."""
         query = f"select * from {relation}"
         if self.is_embedded:
-            _ = self.connections.get_thread_connection().handle  # starts Spark
-            with self.connections.exception_handler(query):
-                return dict(_columns(running_session().sql(query)))
+            return dict(_columns(self._analyzed(query)))
         # A connection names types in its own way, such as BIGINT_TYPE, which is not always Spark's.
         _, found = self.execute(f"describe query {query}", fetch=True)
         return {row["col_name"]: row["data_type"] for row in found.rows}
+
+    def connect(self) -> None:
+        """Open the connection of this thread, which starts the embedded Spark."""
+        _ = self.connections.get_thread_connection().handle
 
     def refill(self, own: BaseRelation, sql: str, counts: Mapping[str, str]) -> dict[str, Any] | None:
         """Replace the rows of a table of the embedded Spark by those of a query.
@@ -330,28 +332,40 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
             counts: aggregates over its columns, by name.
 
         Returns:
-            The aggregates, and the number of rows as ``ALL_ROWS``; nothing if Spark does not tell them. None if the
-            columns of the query are not those of the table, and then nothing is done.
+            The aggregates by name, and the number of rows as ``ALL_ROWS``; an empty dict if there are no aggregates, or
+            if Spark does not tell them. None if the columns of the query are not those of the table; then nothing was
+            done.
         """
         from pyspark.sql import Observation
         from pyspark.sql import functions as f
 
-        _ = self.connections.get_thread_connection().handle  # starts Spark
-        session = running_session()
-        logger.debug(f"The rows of {own}: {sql}")
-        with self.connections.exception_handler(sql):
-            rows = session.sql(sql)
-            if _columns(rows) != _columns(session.table(str(own))):
-                return None
-            counted = Observation()
+        table = own.quote(schema=True, identifier=True).render()
+        logger.debug(f"The rows of {table}: {sql}")
+        rows = self._analyzed(sql)
+        if _columns(rows) != _columns(self._analyzed(f"select * from {table}")):
+            return None
+        counted = Observation()
+        if counts:
             aggregates = [f.expr(aggregate).alias(name) for name, aggregate in counts.items()]
-            view = f"dbt_rows_{uuid.uuid4().hex}"
-            rows.observe(counted, f.count("*").alias(ALL_ROWS), *aggregates).createOrReplaceTempView(view)
+            rows = rows.observe(counted, f.count("*").alias(ALL_ROWS), *aggregates)
+        view = f"dbt_rows_{uuid.uuid4().hex}"
+        rows.createOrReplaceTempView(view)
         try:
-            self.execute(f"insert overwrite table {own} select * from {view}")
+            self.execute(f"insert overwrite table {table} select * from {view}")
         finally:
-            session.catalog.dropTempView(view)
-        return private_api.observed(counted)
+            running_session().catalog.dropTempView(view)
+        return private_api.observed(counted) if counts else {}
+
+    def _analyzed(self, sql: str) -> DataFrame:
+        """What a query on the embedded Spark returns, not computed yet."""
+        from pyspark.errors import AnalysisException
+
+        self.connect()
+        with self.connections.exception_handler(sql):
+            try:
+                return running_session().sql(sql)
+            except AnalysisException as error:  # as dbt-spark's cursor does
+                raise DbtRuntimeError(str(error)) from error
 
     @contextmanager
     def _noting_changes(self) -> Iterator[None]:

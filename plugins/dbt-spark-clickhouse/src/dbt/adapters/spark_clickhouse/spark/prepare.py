@@ -46,13 +46,16 @@ _STATEMENTS = (
     """,
     "describe extended warm_up.changes",
     "show table extended in warm_up like '*'",
-    "describe query select * from warm_up.changes",
     """
     select sum(crc32(cast(id as string))), row_number() over (order by id)
     from warm_up.changes
     group by id
     """,
     "insert into warm_up.changes select * from warm_up.changes",
+    "create or replace temporary view warm_up_rows as select * from values (1, 'a') as rows (id, name)",
+    "create table warm_up.filled using parquet as select * from warm_up_rows",
+    "insert overwrite table warm_up.filled select * from warm_up_rows",
+    "drop table if exists warm_up.filled purge",
     "drop table if exists warm_up.changes purge",
     "drop view warm_up.lines",
 )

@@ -41,21 +41,19 @@ SESSION_SETTINGS = {
     "spark.sql.sources.default": "parquet",
 }
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-# With little data, Spark spends most of its time on planning and in Java's compilers. Generating code takes longer than
-# interpreting expressions, and starting a task takes longer than working on its rows.
+# With little data, Spark spends most of its time on planning and in Java's compilers. Plans need not adapt while they
+# run, generating code takes longer than interpreting expressions, and starting a task takes longer than its work.
+_NOT_ADAPTIVE = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": str(os.cpu_count() or 1)}
 OF_LITTLE_DATA = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.files.minPartitionNum": "1",
-    "spark.sql.shuffle.partitions": "1",
 }
 OF_MORE_DATA = {
     "spark.sql.codegen.factoryMode": "FALLBACK",
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.files.minPartitionNum": str(os.cpu_count() or 1),
-    "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
 }
-_NOT_ADAPTIVE = {"spark.sql.adaptive.enabled": "false"}  # Plans need not adapt while they run.
 # Java's first compiler alone makes slower code in half the time. Java would then reserve only 48 MB for code, which
 # Spark fills, instead of its usual 240. While its space for classes grows from the usual 21 MB, Java stops all threads
 # twice to collect all garbage.
