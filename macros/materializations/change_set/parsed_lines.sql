@@ -344,9 +344,9 @@
   }) -%}
 {% endmacro %}
 
-{# Whether a table of the last build may be emptied and filled again. It was made by the same definition, according to
-   `kept`, a row of its manifest. A run on a part parses no lines, a contract is checked when a table is created, and
-   what a Python model returns is not known before. #}
+{# Whether a table of the last build may be emptied and filled again: it was made by the same definition, according to
+   `kept`, a row of its manifest. Not in a run on a part, which parses no lines; not with a contract, which is checked
+   only when a table is created; not for the result of a Python model, whose columns are not known before. #}
 {% macro can_stay(model, table, kept, definition) %}
   {%- do return(
       adapter.empty_table is defined
@@ -358,8 +358,8 @@
   ) -%}
 {% endmacro %}
 
-{# Fills a table that was emptied. Returns what Spark counted meanwhile. None if the table was not emptied, or if the
-   query has other columns, and the table was dropped: then it must be created. #}
+{# Fills a table that was emptied. Returns what Spark counted meanwhile. None if the table must be created: it was not
+   emptied, or the query has other columns and the table was dropped. #}
 {% macro refill(table, emptied, query, counts={}) %}
   {%- if table.identifier not in emptied -%}{%- do return(none) -%}{%- endif -%}
   {%- set counted = adapter.refill(table.schema, table.identifier, query, counts) -%}

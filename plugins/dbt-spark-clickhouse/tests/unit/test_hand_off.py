@@ -366,6 +366,29 @@ def test_table_whose_files_are_gone_is_built_anew_and_not_read(
             adapter.lost_tables.require_parents(reader)
 
 
+def test_what_a_killed_run_was_replacing_is_put_back_before_it_is_looked_at(
+    adapter: SparkClickHouseAdapter, node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders = node("model", "orders", SPARK)
+    reader = node("test", "reader", SPARK, orders)
+    adapter.set_macro_resolver(SimpleNamespace(nodes={each.unique_id: each for each in (orders, reader)}, sources={}))
+    folder = adapter.home / "warehouse" / "shop.db" / "orders"
+    folder.mkdir(parents=True)
+    (adapter.home / "undo" / "shop.orders").mkdir(parents=True)
+
+    def start() -> None:
+        (folder / "_emptied").touch()
+
+    monkeypatch.setattr(adapter.engines[SPARK], "connect", start)
+    monkeypatch.setattr(adapter.engines[SPARK], "get_relation", lambda *_: None)
+    with adapter.context.on_engine(SPARK), pytest.raises(DbtRuntimeError) as error:
+        adapter.lost_tables.require_parents(reader)
+    assert error.value.msg == (
+        "A run has emptied the Spark table shop.orders and did not fill it again. Spark would read no rows. "
+        "Build it again: dbt build --select orders"
+    )
+
+
 def written_manifest(adapter: SparkClickHouseAdapter) -> LocalFiles:
     """A table of one file, without a receipt."""
     folder = adapter.home / "warehouse" / "shop.db" / "orders__manifest"
@@ -458,13 +481,17 @@ def test_table_is_not_emptied_if_spark_does_not_start(
     assert not adapter.is_emptied("shop", "orders__manifest")
 
 
-@pytest.mark.parametrize("place", ["day=1", "elsewhere"])
+@pytest.mark.parametrize("place", ["day=1", "elsewhere", "another disk"])
 def test_table_is_not_emptied_if_a_death_could_leave_a_part(
-    adapter: SparkClickHouseAdapter, monkeypatch: pytest.MonkeyPatch, place: str
+    adapter: SparkClickHouseAdapter, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: str
 ) -> None:
     files = written_manifest(adapter)
     if place == "elsewhere":
         monkeypatch.setattr(adapter, "home", adapter.home / place)
+    elif place == "another disk":
+        warehouse = adapter.home / "warehouse"
+        warehouse.rename(tmp_path / place)
+        warehouse.symlink_to(tmp_path / place)
     else:
         (files.folder / place).mkdir()
         (files.folder / "part-0.parquet").rename(files.folder / place / "part-0.parquet")

@@ -453,13 +453,13 @@ def observed(observation: Observation) -> dict[str, Any]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    future = _OBSERVED.call(_OBSERVATION.of(observation))
     end = time.monotonic() + TOLD_WITHIN
-    while not future.isCompleted():
-        if time.monotonic() > end:
-            return {}
-        time.sleep(0.001)
     try:
+        future = _OBSERVED.call(_OBSERVATION.of(observation))
+        while not future.isCompleted():
+            if time.monotonic() > end:
+                return {}
+            time.sleep(0.001)
         return observation.get
     except (Py4JError, PySparkException) as error:  # the statement has done its work
         logger.debug(f"Spark does not tell what it has counted: {error!r}")

@@ -176,7 +176,8 @@ class LocalFiles(Files):
         return True
 
     def are_emptied(self) -> bool:
-        """Whether the table was emptied, wholly or in part, and not filled since: Spark then deletes the mark."""
+        """Whether the table was emptied, wholly or in part, and not filled since. Spark deletes the mark when it fills
+        the table."""
         return (self.folder / EMPTIED).exists()
 
     def exist(self) -> bool:

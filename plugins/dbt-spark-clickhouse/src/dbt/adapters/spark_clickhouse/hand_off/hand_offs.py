@@ -138,7 +138,7 @@ class HandOffs:
         longer matches. Return whether it is done."""
         files = self._files.of(own, self._project.spark_node(own))
         # Elsewhere, a run that dies while it fills the table leaves a part of the rows.
-        if not isinstance(files, LocalFiles) or not files.folder.is_relative_to(self._project.home):
+        if not isinstance(files, LocalFiles) or not files.folder.resolve().is_relative_to(self._project.home.resolve()):
             return False
         self._read.pop(files.location, None)
         return files.empty()

@@ -16,8 +16,11 @@ from dbt.adapters.spark_clickhouse.core.project import Project
 from dbt.adapters.spark_clickhouse.core.routing import SPARK
 from dbt.adapters.spark_clickhouse.hand_off.files import LocalFiles
 from dbt.adapters.spark_clickhouse.hand_off.places import SparkFiles, location_root
+from dbt.adapters.spark_clickhouse.spark.undo import Undo
 
 logger = AdapterLogger("spark_clickhouse")
+
+_READERS_OF_LINES = (".quarantined_lines", ".test_no_unknown_fields")
 
 
 class LostTables:
@@ -44,29 +47,33 @@ class LostTables:
                 )
 
     def require_parents(self, node: Any) -> None:
-        """Check that the tables that a Spark node reads, directly or through views, still exist.
+        """Check that the tables that a Spark node reads, directly or through views, still have their rows.
 
         Raises:
-            DbtRuntimeError: a table is in the metastore, but its files are gone.
+            DbtRuntimeError: a table is in the metastore, but its files are gone, or a run has emptied it and did not
+                fill it again.
         """
+        if self._project.engines[SPARK].is_embedded and Undo(self._project.home).has_kept():
+            self._project.call_named_engine(SPARK, "connect")  # puts back what a killed run was replacing
         for parent in self._project.spark_parents(node):
             if parent.resource_type == "source":
                 continue
             own = self._project.Relation.create_from(self._project.config, parent)
             if parent.config.materialized == "view":
                 self.require_parents(parent)
-            elif self._lost(own, parent) or (
-                node.config.materialized != "change_set" and self._is_emptied(own, parent)
-            ):
-                raise DbtRuntimeError(
-                    f"The files of the Spark table {own} no longer exist. Spark would read no "
-                    f"rows. Build it again: dbt build --select {parent.name}"
-                )
+                continue
+            if self._lost(own, parent):
+                problem = f"The files of the Spark table {own} no longer exist."
+            elif self._is_emptied(own, parent) and not _looks_itself(node):
+                problem = f"A run has emptied the Spark table {own} and did not fill it again."
+            else:
+                continue
+            raise DbtRuntimeError(
+                f"{problem} Spark would read no rows. Build it again: dbt build --select {parent.name}"
+            )
 
     def _is_emptied(self, own: BaseRelation, node: Any) -> bool:
-        """Whether a run emptied the table of a Spark node and did not fill it. A change set that reads another one, for
-        the parsed lines, then parses them itself."""
-        if getattr(node, "is_ephemeral_model", False):
+        if getattr(node, "is_ephemeral_model", False) or not self._project.engines[SPARK].is_embedded:
             return False
         files = self._files.of(own, node)
         return isinstance(files, LocalFiles) and files.are_emptied()
@@ -81,3 +88,9 @@ class LostTables:
             return None
         found = self._project.get_relation(SPARK, own.schema, own.identifier)
         return found if found is not None and found.is_table else None
+
+
+def _looks_itself(node: Any) -> bool:
+    """Whether a node reads the lines that a change set has parsed, or else parses them itself."""
+    used = getattr(getattr(node, "depends_on", None), "macros", [])
+    return any(macro.endswith(_READERS_OF_LINES) for macro in used)

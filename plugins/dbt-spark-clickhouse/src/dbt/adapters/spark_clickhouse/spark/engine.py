@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC
 from pathlib import Path
@@ -336,6 +336,7 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
             if Spark does not tell them. None if the columns of the query are not those of the table; then nothing was
             done.
         """
+        from py4j.protocol import Py4JError
         from pyspark.sql import Observation
         from pyspark.sql import functions as f
 
@@ -345,15 +346,17 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         if _columns(rows) != _columns(self._analyzed(f"select * from {table}")):
             return None
         counted = Observation()
-        if counts:
-            aggregates = [f.expr(aggregate).alias(name) for name, aggregate in counts.items()]
-            rows = rows.observe(counted, f.count("*").alias(ALL_ROWS), *aggregates)
         view = f"dbt_rows_{uuid.uuid4().hex}"
-        rows.createOrReplaceTempView(view)
+        with self.connections.exception_handler(sql):
+            if counts:
+                aggregates = [f.expr(aggregate).alias(name) for name, aggregate in counts.items()]
+                rows = rows.observe(counted, f.count("*").alias(ALL_ROWS), *aggregates)
+            rows.createOrReplaceTempView(view)
         try:
             self.execute(f"insert overwrite table {table} select * from {view}")
         finally:
-            running_session().catalog.dropTempView(view)
+            with suppress(Py4JError, OSError):  # the JVM is gone, as the statement's own error says
+                running_session().catalog.dropTempView(view)
         return private_api.observed(counted) if counts else {}
 
     def _analyzed(self, sql: str) -> DataFrame:

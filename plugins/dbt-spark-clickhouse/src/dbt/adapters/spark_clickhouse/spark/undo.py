@@ -41,6 +41,10 @@ class Undo:
         draft.rename(kept)
         return kept
 
+    def has_kept(self) -> bool:
+        """Whether an insert has not finished, or has not yet."""
+        return any(self._folder.glob("*"))
+
     def restore(self) -> list[str]:
         """Put back the files of each table whose insert did not finish. Return the names of the tables.
 
