@@ -123,7 +123,9 @@ class _Consumer:
 
     def handleBatch(self, events: Any, committer: Any) -> None:
         try:
-            self._deliver([Record(event.destination(), event.value()) for event in events])
+            # By number: py4j's iterator ends by an exception, which PySpark, once it has run in this process, converts.
+            found = [events[number] for number in range(len(events))]
+            self._deliver([Record(event.destination(), event.value()) for event in found])
             committer.markProcessed(events[-1])  # and all before it
             committer.markBatchFinished()
         except Exception as error:
