@@ -625,7 +625,19 @@ def test_a_debug_message_is_made_if_somebody_reads_it(
     monkeypatch.setattr(AdapterLogger, "debug", lambda _, message: made.append(message))
     private_api.log_only_what_is_read()
     monkeypatch.setattr(dbt_common.events.event_manager_client, "_EVENT_MANAGER", EventManager())
-    flags = {"LOG_PATH": str(tmp_path), "LOG_LEVEL_FILE": level, "LOG_LEVEL": "info", "LOG_FORMAT": "text", "LOG_FORMAT_FILE": "text", "QUIET": True, "USE_COLORS": False, "USE_COLORS_FILE": False, "LOG_CACHE_EVENTS": False, "DEBUG": False, "LOG_FILE_MAX_BYTES": 0}  # fmt: skip
+    flags = {
+        "LOG_PATH": str(tmp_path),
+        "LOG_LEVEL_FILE": level,
+        "LOG_LEVEL": "info",
+        "LOG_FORMAT": "text",
+        "LOG_FORMAT_FILE": "text",
+        "QUIET": True,
+        "USE_COLORS": False,
+        "USE_COLORS_FILE": False,
+        "LOG_CACHE_EVENTS": False,
+        "DEBUG": False,
+        "LOG_FILE_MAX_BYTES": 0,
+    }
     setup_event_logger(cast(Any, SimpleNamespace(**flags)), [lambda _: None] if is_called_back else [])
     AdapterLogger("test").debug("one statement")
     assert made == (["one statement"] if level == "debug" or is_called_back else [])
