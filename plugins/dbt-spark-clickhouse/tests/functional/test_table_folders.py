@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +59,14 @@ for setup, remains, sql, table in json.loads(sys.argv[2]):
     left = [path for path in remains if (folder / path / "part-0.parquet").exists()]
     outcomes.append([error, left, rows(table) if table else None])
 outcomes.append([path.name for path in (home / "undo").glob("*")])
+files = spark._jvm.org.apache.hadoop.fs.FileSystem.get(spark._jsc.hadoopConfiguration())
+modes = {}
+for mode in ("640", "755", "400", "1777"):
+    permission = spark._jvm.org.apache.hadoop.fs.permission.FsPermission(mode)
+    files.setPermission(spark._jvm.org.apache.hadoop.fs.Path(str(home)), permission)
+    modes[mode] = f"{home.stat().st_mode & 0o7777:o}"
+home.chmod(0o755)
+(folder / "modes.json").write_text(json.dumps(modes))
 (folder / "young" / "home").mkdir(parents=True, exist_ok=True)
 derby = f"jdbc:derby:;databaseName={folder}/young/home/metastore;create=true"
 spark._jvm.java.sql.DriverManager.getConnection(derby).close()
@@ -194,9 +205,17 @@ def outcomes(folder: Path) -> list[Any]:
 
 
 def _run(folder: Path, cases: list[Any]) -> list[Any]:
+    programs = folder / "programs"
+    programs.mkdir(parents=True, exist_ok=True)
+    chmod = programs / "chmod"
+    chmod.write_text(
+        f'#!/bin/sh\necho "$@" >> {shlex.quote(str(folder / "chmods"))}\nexec {shutil.which("chmod")} "$@"\n'
+    )
+    chmod.chmod(0o755)
     process = subprocess.run(
         [sys.executable, "-c", _RUN, str(folder), json.dumps(cases)],
         cwd=folder,
+        env={**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         timeout=400,
@@ -222,6 +241,13 @@ def test_statement_ends_with(outcomes: list[Any], name: str) -> None:
 
 def test_nothing_is_kept_when_inserts_have_ended(outcomes: list[Any]) -> None:
     assert outcomes[-1] == []
+
+
+def test_files_get_their_permissions_without_a_program(outcomes: list[Any], folder: Path) -> None:
+    modes = json.loads((folder / "modes.json").read_text())
+    assert modes == {mode: mode for mode in modes}
+    # Java's own way does not know the sticky bit.
+    assert (folder / "chmods").read_text().splitlines() == [f"1777 {folder}/home"]
 
 
 def test_a_first_start_died_before_hive_made_its_tables(outcomes: list[Any], folder: Path) -> None:

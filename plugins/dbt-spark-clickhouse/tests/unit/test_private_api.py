@@ -174,6 +174,11 @@ def use_spark(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert catalog.has_table(found)
     assert catalog.default_location(found) is not None
     assert catalog.table(found).is_partitioned is False
+    settings = SimpleNamespace(get=lambda _: "another.Class")
+    configured = SimpleNamespace(conf=SimpleNamespace(Configuration=lambda _: settings))
+    found_jvm = SimpleNamespace(org=SimpleNamespace(apache=SimpleNamespace(hadoop=configured)))
+    files: Any = SimpleNamespace(_jvm=found_jvm, sparkContext=SimpleNamespace(_jsc=java))
+    private_api.set_local_files(files, "dbt.LocalFiles", "")
     counted: Any = SimpleNamespace(_jo=java, get={})
     assert private_api.observed(counted) == {}
 

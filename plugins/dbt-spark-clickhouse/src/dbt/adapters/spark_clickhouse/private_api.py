@@ -517,6 +517,7 @@ def jvm(session: SparkSession) -> Any:
 # Spark's JVM
 
 _CATALYST = "org.apache.spark.sql.catalyst"
+_HADOOP = Symbol("pyspark", "org.apache.spark.api.java.JavaSparkContext", "hadoopConfiguration")
 _SCALA_CONTEXT = Symbol("pyspark", "org.apache.spark.api.java.JavaSparkContext", "sc")
 _CANCEL = Symbol("pyspark", "org.apache.spark.SparkContext", "cancelJobGroupAndFutureJobs")
 _STATE = Symbol("pyspark", "org.apache.spark.sql.classic.SparkSession", "sessionState")
@@ -537,6 +538,25 @@ _PARTITION_COLUMNS = Symbol("pyspark", f"{_CATALYST}.catalog.CatalogTable", "par
 _DATABASE = Symbol("pyspark", f"{_CATALYST}.TableIdentifier", "database")
 _QUOTED = Symbol("pyspark", f"{_CATALYST}.TableIdentifier", "quotedString")
 _UNQUOTED = Symbol("pyspark", f"{_CATALYST}.TableIdentifier", "unquotedString")
+
+
+_LOCAL_FILES = "fs.file.impl"
+
+
+def set_local_files(session: SparkSession, class_name: str, source: str) -> None:
+    """Make Spark reach local files through a Java class, which is compiled now, unless a setting names another."""
+    java = jvm(session)
+    settings = java.org.apache.hadoop.conf.Configuration(_HADOOP.call(_JAVA_CONTEXT.of(session.sparkContext)))
+    if settings.get(_LOCAL_FILES):
+        return
+    compiler = java.org.codehaus.janino.SimpleCompiler()
+    compiler.cook(source)
+    settings.set(_LOCAL_FILES, class_name)
+    settings.setClassLoader(compiler.getClassLoader())
+    # Hadoop keeps one object for all local files, and reads the setting only once.
+    files, root = java.org.apache.hadoop.fs.FileSystem, java.java.net.URI("file:///")
+    files.get(root, settings).close()
+    files.get(root, settings)
 
 
 def cancel_job_group(context: Any, group: str, reason: str) -> None:

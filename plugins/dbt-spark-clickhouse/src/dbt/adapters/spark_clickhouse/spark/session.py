@@ -77,6 +77,8 @@ _JAVA_OF_A_RESIDENT = (
     " -XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
 )
 
+_LOCAL_FILES = Path(__file__).with_name("LocalFiles.java")
+
 _start = threading.Lock()
 _homes: list[Path] = []  # the home of the Spark that runs
 _stops: list[Callable[[], None]] = []  # what stops it
@@ -158,6 +160,7 @@ def start_session(credentials: EmbeddedSparkCredentials, wait: int) -> None:
             _stops.append(partial(_stop, context, gateway, record))
             atexit.register(stop)
         session = SparkSession(context).builder.config(conf=conf).enableHiveSupport().getOrCreate()
+        private_api.set_local_files(session, "dbt.LocalFiles", _LOCAL_FILES.read_text())
         if conf.get(metastore.URL_SETTING) == metastore.url(home):
             metastore.prepare(session, home, credentials.warehouse_location)
         private_api.silence_errors()
