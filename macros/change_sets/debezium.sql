@@ -54,12 +54,11 @@
   {%- set lines = versioned_collapsing.get_lines_sql(source, versioned_collapsing.read_has_landed(source)) -%}
   {%- set lines = '/* lines */ ' ~ lines ~ ' /* end of lines */' -%}
   /* all lines */
-  {%- if not tables %}
   {{ versioned_collapsing.get_template_comment({
       'key': key, 'columns': columns, 'required': required, 'version': version, 'servers': servers, 'epochs': epochs,
       'encodings': encodings, 'ranges': ranges, 'toasted': toasted, 'unavailable_value': unavailable_value,
+      'tables': tables,
   }) }}
-  {%- endif %}
   with images as (
     {{ versioned_collapsing.get_envelopes_sql(
         lines, key, places, columns, encodings, unavailable_value, tables

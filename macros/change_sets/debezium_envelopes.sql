@@ -8,7 +8,6 @@
       and get_json_object(_json_line, '$.payload') is null
   {%- endset -%}
   {%- do return([
-      ('_ignored is not null', 'null'),
       (is_tombstone, 'null'),
       ("startswith(_op, '!')", 'substr(_op, 2)'),
       ('_op is null', "'op is missing'"),
@@ -101,7 +100,7 @@
     when _json_line = 'null' and not {{ versioned_collapsing.get_is_blank_sql('_raw_line') }} then 'tombstone'
     when _op = 'm' then 'message'
     {%- if tables %}
-    when not {{ versioned_collapsing._get_is_of_table_sql(tables) }}
+    when not {{ versioned_collapsing.get_is_of_table_sql(tables) }}
       then concat('table ', {{ versioned_collapsing.get_source_table_sql() }})
     {%- endif %}
     when _op is not null or not _is_json then null
@@ -124,7 +123,7 @@
 
 {# Whether an event is of one of the tables, given by name, by schema and name, or by a pattern with `*`; null if the
    event does not name its table. #}
-{% macro _get_is_of_table_sql(tables) %}
+{% macro get_is_of_table_sql(tables) %}
   {%- set patterns = [] -%}
   {%- for table in tables -%}
     {%- set pattern = modules.re.escape(table) | replace('\\*', '[^.]*') -%}

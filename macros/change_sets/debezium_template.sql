@@ -1,7 +1,8 @@
 {# Most lines of a stream have one shape: the same fields in the same order, with simple values. A regular expression
    takes the values out of these lines. It is made from the shape of some lines and from the declared columns, and costs
    a third of what it costs to read the lines as JSON. Lines that it does not match, and those whose values might have a
-   problem, are left to the parser itself (parse_lines). #}
+   problem, are left to the parser itself (parse_lines). If the stream has several tables, the expression also matches
+   the lines of the others, whatever their fields. #}
 
 {# The arguments of a parser, as a comment in its SQL. A slash would begin or end a comment. #}
 {% macro get_template_comment(arguments) %}
@@ -89,7 +90,7 @@
     if(_op is null, null, false) as _is_truncate,
     _key_before,
     if(_op <> 'd', cast(array() as array<string>), null) as _missing_fields,
-    cast(null as string) as _ignored,
+    _ignored,
     {{ versioned_collapsing.get_event_time_sql(version) }} as _event_ms,
     {%- if lsn_columns %}
     {{ versioned_collapsing.get_first_transaction_lsn_sql() }} as _first_lsn,
@@ -111,6 +112,7 @@
     _raw_line,
     case
       when _op is null then if({{ versioned_collapsing.get_is_blank_sql('_raw_line') }}, null, 'another form')
+      when _ignored is not null then null
       when {{ versioned_collapsing._get_template_conditions(
           arguments, order, places, values, parts
       ) | join('\n        or ') }} then 'another form'
@@ -118,7 +120,11 @@
   from (
     select
       *,
-      {{ versioned_collapsing.get_debezium_version_sql(order, arguments.servers, arguments.epochs) }} as _version,
+      if(
+        _ignored is null,
+        {{ versioned_collapsing.get_debezium_version_sql(order, arguments.servers, arguments.epochs) }},
+        null
+      ) as _version,
       if(
         _op = 'u' and ({{ versioned_collapsing.get_texts('_dbt_texts_before.{} <> _text_{}', key) | join(' or ') }}),
         nullif(_dbt_values_before, struct({{ key | join(', ') }})),
@@ -133,6 +139,15 @@
         {%- for name, lsn in lsn_columns.items() %}
         {{ lsn }} as {{ name }},
         {%- endfor %}
+        {%- if arguments.tables %}
+        if(
+          not {{ versioned_collapsing.get_is_of_table_sql(arguments.tables) }},
+          concat('table ', {{ versioned_collapsing.get_source_table_sql() }}),
+          null
+        ) as _ignored,
+        {%- else %}
+        cast(null as string) as _ignored,
+        {%- endif %}
         struct(
           {%- for name in key %}
           {{ values[name].typed | replace('_dbt_text', '_dbt_texts_before.' ~ name) }} as {{ name }}
@@ -209,6 +224,12 @@
         "_op = 'u' and (" ~ is_key_null | join(' or ') ~ ') and not (' ~ is_key_null | join(' and ') ~ ')'
     ) -%}
   {%- endif -%}
+  {%- if arguments.tables -%}
+    {%- do conditions.extend([
+        versioned_collapsing.get_source_table_sql() ~ ' is null',
+        parts['before.'] ~ " = '{' or " ~ parts['after.'] ~ " = '{'",
+    ]) -%}
+  {%- endif -%}
   {%- for name in arguments.toasted -%}
     {%- do conditions.append('_key_before is not null and _is_unset_' ~ name) -%}
   {%- endfor -%}
@@ -255,8 +276,10 @@
         {%- do members.append((name, left_out if not value
             else value.pattern if is_required else '(?:' ~ value.pattern ~ '|null)')) -%}
       {%- endfor -%}
+      {%- do groups.extend([field ~ '.'] if arguments.tables else []) -%}
       {%- do fields.append((
-          field, '(?:' ~ versioned_collapsing._get_template_object(members, shape.space) ~ '|null)'
+          field, '(?:' ~ versioned_collapsing._get_template_object(members, shape.space)
+          ~ ('|' ~ patterns.row_of_another_table if arguments.tables) ~ '|null)'
       )) -%}
     {%- elif field == 'source' -%}
       {%- for name in shape.source -%}
@@ -321,7 +344,9 @@
   {%- set member = '"' ~ characters ~ '{0,999}+":' ~ space ~ scalar -%}
   {%- set array = '\\[(?:' ~ scalar ~ '(?:,' ~ space ~ scalar ~ ')*+)?+\\]' -%}
   {%- set object = '\\{(?:' ~ member ~ '(?:,' ~ space ~ member ~ ')*+)?+\\}' -%}
+  {%- set field = '"' ~ characters ~ '{0,999}+":' ~ space ~ '(?:' ~ scalar ~ '|' ~ array ~ '|' ~ object ~ ')' -%}
   {%- do return({
+      'row_of_another_table': '(\\{)(?:' ~ field ~ '(?:,' ~ space ~ field ~ ')*+)?+\\}',
       'text': text,
       'number': number,
       'scalar': scalar,

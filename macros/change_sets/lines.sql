@@ -322,8 +322,9 @@
 {# One row per line: the columns in the declared types, `_version`, the columns of `control` (expressions by name),
    where the line was read, and `_reason`: why the line cannot be used, null if it can. `row` is the map of the row's
    values, `names` the names of its fields. `problems` are pairs of a condition and a reason, which is an expression;
-   the first condition that holds counts. #}
+   the first condition that holds counts. A line that is `_ignored` has none of them. #}
 {% macro get_typed_lines_sql(typed, columns, row, names, known_fields, version, control, problems) -%}
+  {%- set may_ignore = control['_ignored'] == '_ignored' -%}
   select
     {%- for name in columns %}
     {{ name }},
@@ -336,7 +337,7 @@
       _has_known_fields,
       cast(array() as array<string>),
       array_except(
-        if(_is_json, {{ names }}, null),
+        if(_is_json{{ ' and _ignored is null' if may_ignore }}, {{ names }}, null),
         {{ versioned_collapsing.get_text_array_sql(known_fields) }}
       )
     ) as _unknown_fields,
@@ -349,6 +350,9 @@
       when not _is_json and {{ versioned_collapsing.get_is_blank_sql('_json_line') }} then null
       when not is_valid_utf8(_raw_line) then 'invalid UTF-8'
       when not _is_json then {{ versioned_collapsing._get_json_problem_sql() }}
+      {%- if may_ignore %}
+      when _ignored is not null then null
+      {%- endif %}
       when _members['"'] is not null
         or not _has_known_fields and size(array_distinct(map_keys({{ row }}))) < size({{ row }})
         then 'row nests deeper than 20 levels or names a field twice'

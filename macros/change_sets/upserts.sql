@@ -87,8 +87,7 @@
       'if(_is_json' ~ (' and _ignored is null' if has_more) ~ (' and not ' ~ deletes if has_places) ~ ', ' ~ version
           ~ ', null)',
       control,
-      ([('_ignored is not null', 'null')] if has_more else [])
-      + versioned_collapsing.get_line_of_table_problems(only)
+      versioned_collapsing.get_line_of_table_problems(only)
       + flag.problems
       + ([('_row_problem is not null', '_row_problem')] if rows else [])
       + ([] if version == '_batch' else versioned_collapsing._get_null_version_problems(version, deletes, has_places))

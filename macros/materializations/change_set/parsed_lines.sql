@@ -189,7 +189,7 @@
   {%- set known = input.seen.get('template', {}) -%}
   {%- set found = namespace(shape=known.get('shape')) -%}
   {%- if known.get('id') != id -%}
-    {%- set sample = versioned_collapsing._read_sample(lines, pending) -%}
+    {%- set sample = versioned_collapsing._read_sample(lines, pending, arguments.tables) -%}
     {%- set found.shape = versioned_collapsing.get_template_shape(sample, arguments) -%}
     {%- if sample -%}{%- do input.update({'template': {'id': id, 'shape': found.shape}}) -%}{%- endif -%}
   {%- endif -%}
@@ -211,8 +211,12 @@
   {%- do return({'template': {}}) -%}
 {% endmacro %}
 
-{# Some envelopes of the batches, none of which nests too deeply for Python. #}
-{% macro _read_sample(lines, pending) %}
+{# Some envelopes of the batches, of the tables if any are given, none of which nests too deeply for Python. #}
+{% macro _read_sample(lines, pending, tables) %}
+  {%- set names = [] -%}
+  {%- for table in tables -%}
+    {%- do names.append(modules.re.escape(table.split('.')[-1]) | replace('\\*', '[^"]*')) -%}
+  {%- endfor -%}
   {%- set query -%}
     select _raw_line as line
     from ({{ lines }})
@@ -221,6 +225,9 @@
       and startswith(_raw_line, '{"')
       and contains(_raw_line, '"op"')
       and octet_length(_raw_line) - octet_length(translate(_raw_line, '{[', '')) <= 300
+      {%- if names %}
+      and _raw_line rlike r'"(?:table|collection)": ?"(?:{{ names | join('|') }})"'
+      {%- endif %}
     limit 20
   {%- endset -%}
   {%- do return(run_query(query).rows | map(attribute=0) | list) -%}
