@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ import pytest
 from dbt.adapters.spark_clickhouse.spark.undo import Undo
 
 _RUN = """
-import json, sys
+import json, sys, time
 from pathlib import Path
 from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedSparkCredentials
 from dbt.adapters.spark_clickhouse.core.spark_errors import with_advice, without_stack
+from dbt.adapters.spark_clickhouse.spark.metastore_record import MetastoreRecord
 from dbt.adapters.spark_clickhouse.spark.session import start_session
 from dbt.adapters.spark_clickhouse.spark.table_folders import TableFolders
 
@@ -66,7 +68,14 @@ for mode in ("640", "755", "400", "1777"):
     files.setPermission(spark._jvm.org.apache.hadoop.fs.Path(str(home)), permission)
     modes[mode] = f"{home.stat().st_mode & 0o7777:o}"
 home.chmod(0o755)
-(folder / "modes.json").write_text(json.dumps(modes))
+time.sleep(1)  # Derby cleans up after the statements above
+record, changed = MetastoreRecord(home, ""), []
+for statement in json.loads(sys.argv[3]):
+    stamp = record.settled_stamp()
+    spark.sql(statement).collect()
+    if record.stamp() != stamp:
+        changed.append(statement)
+(folder / "found.json").write_text(json.dumps([modes, changed]))
 (folder / "young" / "home").mkdir(parents=True, exist_ok=True)
 derby = f"jdbc:derby:;databaseName={folder}/young/home/metastore;create=true"
 spark._jvm.java.sql.DriverManager.getConnection(derby).close()
@@ -201,10 +210,10 @@ def outcomes(folder: Path) -> list[Any]:
     """For each case, the error, the remaining folders and the rows; and finally what is left in the undo folder."""
     cases: list[Any] = [[setup, remains, sql, table] for setup, remains, sql, _, table, _, _ in CASES.values()]
     cases[0][0] = ["create schema shop", *cases[0][0]]
-    return _run(folder, cases)
+    return _run(folder, cases, [*READS, *CHANGES])
 
 
-def _run(folder: Path, cases: list[Any]) -> list[Any]:
+def _run(folder: Path, cases: list[Any], statements: Sequence[str] = ()) -> list[Any]:
     programs = folder / "programs"
     programs.mkdir(parents=True, exist_ok=True)
     chmod = programs / "chmod"
@@ -213,7 +222,7 @@ def _run(folder: Path, cases: list[Any]) -> list[Any]:
     )
     chmod.chmod(0o755)
     process = subprocess.run(
-        [sys.executable, "-c", _RUN, str(folder), json.dumps(cases)],
+        [sys.executable, "-c", _RUN, str(folder), json.dumps(cases), json.dumps(statements)],
         cwd=folder,
         env={**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"},
         capture_output=True,
@@ -224,6 +233,35 @@ def _run(folder: Path, cases: list[Any]) -> list[Any]:
     assert process.returncode == 0, process.stderr[-5000:]
     found: list[Any] = json.loads((folder / "outcomes.json").read_text())
     return found
+
+
+CHANGES = (
+    "create schema more",
+    "create table more.a (i int) using parquet",
+    "create view more.v as select * from more.a",
+    "create or replace view more.v as select 1 as x",
+    "create or replace view more.v as select 1 as x",
+    "alter view more.v as select 2 as x",
+    "alter table more.a add columns (j int)",
+    "alter table more.a set tblproperties ('x' = 'y')",
+    "alter table more.a set tblproperties ('x' = 'z')",
+    "comment on table more.a is 'x'",
+    "create function more.f as 'a.B'",
+    "drop function more.f",
+    "alter table more.a rename to more.b",
+    "drop view more.v",
+    "drop table more.b",
+    "drop schema more",
+)
+READS = (
+    "show databases",
+    "show table extended in shop like '*'",
+    "describe extended shop.a",
+    "select * from shop.a",
+    "insert overwrite table shop.a select 1",
+    "refresh table shop.a",
+    "create temporary view t as select 1",
+)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -244,10 +282,15 @@ def test_nothing_is_kept_when_inserts_have_ended(outcomes: list[Any]) -> None:
 
 
 def test_files_get_their_permissions_without_a_program(outcomes: list[Any], folder: Path) -> None:
-    modes = json.loads((folder / "modes.json").read_text())
+    modes, _ = json.loads((folder / "found.json").read_text())
     assert modes == {mode: mode for mode in modes}
     # Java's own way does not know the sticky bit.
     assert (folder / "chmods").read_text().splitlines() == [f"1777 {folder}/home"]
+
+
+def test_files_of_the_metastore_show_whether_it_has_changed(outcomes: list[Any], folder: Path) -> None:
+    _, changed = json.loads((folder / "found.json").read_text())
+    assert tuple(changed) == CHANGES
 
 
 def test_a_first_start_died_before_hive_made_its_tables(outcomes: list[Any], folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -201,6 +202,22 @@ def test_what_changes_while_it_is_looked_up_is_unknown(tmp_path: Path) -> None:
     assert record.relations("shop") is None
     record.capture(lambda: ["default", "shop"], lambda _: [])
     assert record.relations("shop") == []
+
+
+@pytest.mark.parametrize("changes", [False, True])
+def test_a_resident_run_forgets_all_if_a_python_model_changes_the_metastore(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, changes: bool
+) -> None:
+    write_metastore(tmp_path)
+    record = MetastoreRecord(tmp_path, SETTINGS)
+    record.after(VIEW)
+    monkeypatch.setattr(engine, "record_for", lambda _: record)
+    monkeypatch.setattr(engine, "is_metastore_recorded", lambda: True)
+    adapter: Any = SimpleNamespace(config=SimpleNamespace(credentials=None))
+    with engine.RoutedSparkAdapter._noting_changes(adapter):
+        if changes:
+            write_metastore(tmp_path)
+    assert record.is_made(VIEW) is not changes
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC
 from pathlib import Path
@@ -305,7 +305,9 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
         code, written = private_api.of_python_model(compiled_code)
         root = Path(self.config.credentials.project_root)
         model = view_of_model(session, parsed_model, code, root)
-        with self._noting_changes(), model as view:
+        with ExitStack() as stack:
+            with self._noting_changes():
+                view = stack.enter_context(model)  # runs it
             self.execute(f"drop table if exists {written}")
             self.execute(self._create_table_sql(parsed_model, written, f"select * from {view}"))
         return AdapterResponse("OK")
@@ -372,23 +374,27 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
 
     @contextmanager
     def _noting_changes(self) -> Iterator[None]:
-        """Note the changes that the block, which runs arbitrary code, makes to the metastore."""
+        """Note the changes that the block, which runs arbitrary code, makes to the metastore. In a resident process, a
+        change makes all that is known invalid: to list the metastore before each block would cost more."""
         record = record_for(self.config.credentials)
         if record is None:
             yield
             return
-        before = self._relations_now()
+        before = None if is_metastore_recorded() else self._relations_now()
         record.before_any()
-        since = record.changes()
+        since, stamp = record.changes(), record.settled_stamp()
         changed = {""}
         try:
             yield
         finally:
             try:
-                after = self._relations_now()
-                both = before.keys() | after.keys()
-                changed = {name for name in both if before.get(name) != after.get(name)}
-                changed -= record.changed_since(since)  # statements have noted theirs
+                if stamp and record.stamp() == stamp:
+                    changed = set()
+                elif before is not None:
+                    after = self._relations_now()
+                    both = before.keys() | after.keys()
+                    changed = {name for name in both if before.get(name) != after.get(name)}
+                    changed -= record.changed_since(since)  # statements have noted theirs
             finally:
                 record.after_any(changed)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,7 @@ Relations = list[dict[str, Any]]
 Columns = list[dict[str, Any]]
 
 _FILE = "metastore.json"
+CLOCK_TICK = 20_000_000  # nanoseconds; the clocks of file systems tick every 1 to 10 milliseconds
 _KEYS = {"schemas", "views", "columns", "stamp", "settings"}
 _COMMENTS = re.compile(r"(?:\s+|/\*.*?\*/|--[^\n]*(?:\n|$))*", re.DOTALL)
 # Not `set`: a view is resolved with the settings under which it was made.
@@ -170,7 +172,7 @@ class MetastoreRecord:
     def write(self) -> None:
         """Write the record, after Spark has ended."""
         with self._lock:
-            stamp = self._stamp()
+            stamp = self.stamp()
             if self._schemas is None or not stamp:
                 return
             content = {
@@ -207,11 +209,21 @@ class MetastoreRecord:
         except ValueError:  # after a power cut
             return {}
         is_known = isinstance(content, dict) and content.keys() == _KEYS
-        found = (self._stamp(), self._settings)
+        found = (self.stamp(), self._settings)
         return content if is_known and (content["stamp"], content["settings"]) == found else {}
 
-    def _stamp(self) -> dict[str, list[int]]:
-        """The times at which the metastore's files were written. Derby writes its log whenever it is opened."""
+    def settled_stamp(self) -> dict[str, list[int]]:
+        """The stamp, once so much time has passed since the last write that the next one gets a later time."""
+        while True:
+            found = self.stamp()
+            since = [abs(time.time_ns() - written) for written, _ in found.values()]
+            if min(since, default=CLOCK_TICK) >= CLOCK_TICK:
+                return found
+            time.sleep(CLOCK_TICK / 1e9)
+
+    def stamp(self) -> dict[str, list[int]]:
+        """The times at which the metastore's files were written, in nanoseconds, and their sizes. Derby writes its log
+        whenever it is opened or changed."""
         files = [self._metastore / "service.properties", *(self._metastore / "log").glob("*")]
         stats = {file.name: file.stat() for file in files if file.exists()}
         return {name: [stat.st_mtime_ns, stat.st_size] for name, stat in stats.items()}
