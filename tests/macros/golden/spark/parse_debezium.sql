@@ -1,5 +1,5 @@
 /* all lines */
-  /* template {"key": ["id"], "columns": {"id": "bigint", "amount": "decimal(12,2)", "at": "timestamp"}, "required": ["amount"], "version": null, "servers": [], "epochs": [], "encodings": {}, "ranges": {}, "toasted": [], "unavailable_value": "__debezium_unavailable_value"} */
+  /* template {"key": ["id"], "columns": {"id": "bigint", "amount": "decimal(12,2)", "at": "timestamp"}, "required": ["amount"], "version": null, "servers": [], "epochs": [], "encodings": {}, "ranges": {}, "toasted": [], "unavailable_value": "__debezium_unavailable_value", "tables": []} */
   with images as (
     select
     *,
@@ -569,7 +569,7 @@
       _has_known_fields,
       cast(array() as array<string>),
       array_except(
-        if(_is_json, if(_op = 'd', json_object_keys(if(
+        if(_is_json and _ignored is null, if(_op = 'd', json_object_keys(if(
     _is_wrapped,
     get_json_object(_json_line, '$.payload.before'),
     get_json_object(_json_line, '$.before')
@@ -605,13 +605,13 @@
     'nests deeper than 900 levels',
     'malformed JSON'
   )
+      when _ignored is not null then null
       when _members['"'] is not null
         or not _has_known_fields and size(array_distinct(map_keys(_after))) < size(_after)
         then 'row nests deeper than 20 levels or names a field twice'
       when contains(_raw_line, r'\u')
   and (contains(_raw_line, r'\ud') or contains(_raw_line, r'\uD'))
   and _raw_line rlike r'^(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+\\u[dD]' then 'half of a surrogate pair'
-      when _ignored is not null then null
       when _op is null
       and array_contains(json_object_keys(_json_line), 'payload')
       and size(array_except(json_object_keys(_json_line), array('schema', 'payload'))) = 0
