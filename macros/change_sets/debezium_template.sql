@@ -2,7 +2,7 @@
    takes the values out of these lines. It is made from the shape of some lines and from the declared columns, and costs
    a third of what it costs to read the lines as JSON. Lines that it does not match, and those whose values might have a
    problem, are left to the parser itself (parse_lines). If the stream has several tables, the expression also matches
-   the lines of the others, whatever their fields. #}
+   most lines of the others. #}
 
 {# The arguments of a parser, as a comment in its SQL. A slash would begin or end a comment. #}
 {% macro get_template_comment(arguments) %}

@@ -194,7 +194,8 @@
   )
 {%- endmacro %}
 
-{# What a line is if it has no change of this table: a line of another table, or one whose operation stands for none. #}
+{# What a line is if it has no change of this table: a line of another table, or one whose operation stands for none.
+   A line that names a field twice may say two things. #}
 {% macro _get_other_lines_sql(only, is_deleted) %}
   {%- set cases = [] -%}
   {%- for path, values in only.items() -%}
@@ -215,7 +216,8 @@
     {%- endfor -%}
   {%- endfor -%}
   {%- do return(
-      'case when _line is null then null ' ~ cases | join(' ') ~ ' end' if cases else 'cast(null as string)'
+      'case when _line is null or size(array_distinct(map_keys(_line))) < size(_line) then null '
+      ~ cases | join(' ') ~ ' end' if cases else 'cast(null as string)'
   ) -%}
 {% endmacro %}
 
@@ -322,7 +324,8 @@
 {# One row per line: the columns in the declared types, `_version`, the columns of `control` (expressions by name),
    where the line was read, and `_reason`: why the line cannot be used, null if it can. `row` is the map of the row's
    values, `names` the names of its fields. `problems` are pairs of a condition and a reason, which is an expression;
-   the first condition that holds counts. A line that is `_ignored` has none of them. #}
+   the first condition that holds counts. They do not apply to a line that is `_ignored`: only broken JSON and invalid
+   UTF-8 are reasons there. #}
 {% macro get_typed_lines_sql(typed, columns, row, names, known_fields, version, control, problems) -%}
   {%- set may_ignore = control['_ignored'] == '_ignored' -%}
   select

@@ -161,7 +161,7 @@
   {%- set left = input.found.values() | map(attribute='lines_left') | map('int') | sum -%}
   {%- if not left -%}{%- do return(none) -%}{%- endif -%}
   {%- set lines = input.found.values() | map(attribute='lines') | map('int') | sum -%}
-  {%- do input.update({'leaves_most': left > lines}) -%}
+  {%- set events = versioned_collapsing._get_event_count(input.found) -%}
   {#- If the text of each shows that it is a plain envelope, what reads these reads all. -#}
   {%- set others = input.found.values() | map(attribute='other_forms') | map('int') | sum -%}
   {%- set rest = parser if others else versioned_collapsing.get_sql_of_plain_envelopes(parser) -%}
@@ -175,6 +175,13 @@
     ) }}
   {%- endcall -%}
   {%- do input.update({'found': versioned_collapsing.read_line_counts(input, pending)}) -%}
+  {#- Lines of other tables do not count: they may be most of the stream. -#}
+  {%- set leaves_most_events = versioned_collapsing._get_event_count(input.found) > 2 * events -%}
+  {%- do input.update({'leaves_most': left > lines or leaves_most_events}) -%}
+{% endmacro %}
+
+{% macro _get_event_count(found) %}
+  {%- do return(found.values() | map(attribute='events') | reject('none') | map('int') | sum) -%}
 {% endmacro %}
 
 {# The part of a parser that reads the lines of an input first; none if it left most lines before. Some lines show the
@@ -211,11 +218,15 @@
   {%- do return({'template': {}}) -%}
 {% endmacro %}
 
-{# Some envelopes of the batches, of the tables if any are given, none of which nests too deeply for Python. #}
+{# Some envelopes of the batches that do not nest too deeply for Python; only of the tables, if any are given. #}
 {% macro _read_sample(lines, pending, tables) %}
-  {%- set names = [] -%}
+  {%- set of_tables = [] -%}
   {%- for table in tables -%}
-    {%- do names.append(modules.re.escape(table.split('.')[-1]) | replace('\\*', '[^"]*')) -%}
+    {%- set names = modules.re.escape(table) | replace('\\*', '[^"]*') -%}
+    {%- set schema, name = (['[^"]*'] + names.split('\\.'))[-2:] -%}
+    {%- do of_tables.append(
+        '"(?:db|schema)": ?"' ~ schema ~ '"' ~ '.*"(?:table|collection)": ?"' ~ name ~ '"'
+    ) -%}
   {%- endfor -%}
   {%- set query -%}
     select _raw_line as line
@@ -225,12 +236,22 @@
       and startswith(_raw_line, '{"')
       and contains(_raw_line, '"op"')
       and octet_length(_raw_line) - octet_length(translate(_raw_line, '{[', '')) <= 300
-      {%- if names %}
-      and _raw_line rlike r'"(?:table|collection)": ?"(?:{{ names | join('|') }})"'
+      {%- if of_tables %}
+      and _raw_line rlike r'{{ of_tables | join('|') }}'
       {%- endif %}
     limit 20
   {%- endset -%}
-  {%- do return(run_query(query).rows | map(attribute=0) | list) -%}
+  {%- set lines = run_query(query).rows | map(attribute=0) | list -%}
+  {%- if not tables -%}{%- do return(lines) -%}{%- endif -%}
+  {%- set found = [] -%}
+  {%- for line in lines -%}
+    {%- set source = (fromjson(line, none) or {}).source or {} -%}
+    {%- set names = [source.schema or source.db, source.table or source.collection] -%}
+    {%- if modules.re.match(versioned_collapsing.get_table_pattern(tables), names | select | join('.')) -%}
+      {%- do found.append(line) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(found) -%}
 {% endmacro %}
 
 {# The text of the query that made a view. #}

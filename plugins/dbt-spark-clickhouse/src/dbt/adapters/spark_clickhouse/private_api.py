@@ -544,19 +544,26 @@ _LOCAL_FILES = "fs.file.impl"
 
 
 def set_local_files(session: SparkSession, class_name: str, source: str) -> None:
-    """Make Spark reach local files through a Java class, which is compiled now, unless a setting names another."""
+    """Compile a Java class and make Spark reach local files through it, unless a setting names another class. If that
+    fails, Spark works as without it."""
+    from py4j.protocol import Py4JError
+
     java = jvm(session)
-    settings = java.org.apache.hadoop.conf.Configuration(_HADOOP.call(_JAVA_CONTEXT.of(session.sparkContext)))
-    if settings.get(_LOCAL_FILES):
-        return
-    compiler = java.org.codehaus.janino.SimpleCompiler()
-    compiler.cook(source)
-    settings.set(_LOCAL_FILES, class_name)
-    settings.setClassLoader(compiler.getClassLoader())
-    # Hadoop keeps one object for all local files, and reads the setting only once.
-    files, root = java.org.apache.hadoop.fs.FileSystem, java.java.net.URI("file:///")
-    files.get(root, settings).close()
-    files.get(root, settings)
+    configured = _HADOOP.call(_JAVA_CONTEXT.of(session.sparkContext))
+    try:
+        settings = java.org.apache.hadoop.conf.Configuration(configured)
+        if settings.get(_LOCAL_FILES):
+            return
+        compiler = java.org.codehaus.janino.SimpleCompiler()
+        compiler.cook(source)
+        settings.set(_LOCAL_FILES, class_name)
+        settings.setClassLoader(compiler.getClassLoader())
+        # Hadoop keeps one object for all local files, and reads the setting only once.
+        files, root = java.org.apache.hadoop.fs.FileSystem, java.java.net.URI("file:///")
+        files.get(root, settings).close()
+        files.get(root, settings)
+    except (Py4JError, TypeError) as error:  # py4j takes a class that is missing for a package, which cannot be called
+        logger.debug(f"Spark does not take {class_name}: {error!r}")
 
 
 def cancel_job_group(context: Any, group: str, reason: str) -> None:

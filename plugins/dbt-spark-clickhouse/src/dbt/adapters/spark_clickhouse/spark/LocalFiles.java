@@ -2,14 +2,16 @@ package dbt;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.attribute.PosixFilePermissions;
 import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
 
-/** Hadoop's local files, with permissions that Java sets. Without its native library, Hadoop starts a chmod for each. */
+/** Hadoop's local files, with permissions set by Java. Hadoop itself starts a chmod for each file and folder. */
 public class LocalFiles extends LocalFileSystem {
+  private static final String MODE = "unix:mode";
+  private static final int SET_IDS = 06000; // chmod leaves these bits of a folder as they are
+
   public LocalFiles() {
     super(new Raw());
   }
@@ -17,14 +19,9 @@ public class LocalFiles extends LocalFileSystem {
   public static class Raw extends RawLocalFileSystem {
     @Override
     public void setPermission(Path path, FsPermission permission) throws IOException {
-      if (permission.getStickyBit()) { // Java does not know it
-        super.setPermission(path, permission);
-      } else {
-        String mode = permission.getUserAction().SYMBOL
-            + permission.getGroupAction().SYMBOL
-            + permission.getOtherAction().SYMBOL;
-        Files.setPosixFilePermissions(pathToFile(path).toPath(), PosixFilePermissions.fromString(mode));
-      }
+      java.nio.file.Path file = pathToFile(path).toPath();
+      int kept = Files.isDirectory(file) ? ((Integer) Files.getAttribute(file, MODE)).intValue() & SET_IDS : 0;
+      Files.setAttribute(file, MODE, Integer.valueOf(kept | permission.toShort()));
     }
   }
 }

@@ -374,15 +374,16 @@ class RoutedSparkAdapter(EngineAdapter, SparkAdapter):
 
     @contextmanager
     def _noting_changes(self) -> Iterator[None]:
-        """Note the changes that the block, which runs arbitrary code, makes to the metastore. In a resident process, a
-        change makes all that is known invalid: to list the metastore before each block would cost more."""
+        """Note the changes that the block, which runs arbitrary code, makes to the metastore. In a resident process,
+        any change makes all that is known invalid, because listing the metastore before each block costs more."""
         record = record_for(self.config.credentials)
         if record is None:
             yield
             return
-        before = None if is_metastore_recorded() else self._relations_now()
+        is_recorded = is_metastore_recorded()
+        before = None if is_recorded else self._relations_now()
         record.before_any()
-        since, stamp = record.changes(), record.settled_stamp()
+        since, stamp = record.changes(), record.settled_stamp() if is_recorded else {}
         changed = {""}
         try:
             yield

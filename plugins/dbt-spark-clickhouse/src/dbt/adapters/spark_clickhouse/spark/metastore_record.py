@@ -16,6 +16,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,8 @@ Relations = list[dict[str, Any]]
 Columns = list[dict[str, Any]]
 
 _FILE = "metastore.json"
-CLOCK_TICK = 20_000_000  # nanoseconds; the clocks of file systems tick every 1 to 10 milliseconds
+CLOCK_TICK = 20_000_000  # nanoseconds; the clocks of most file systems tick every 1 to 10 milliseconds
+TRIES = 50
 _KEYS = {"schemas", "views", "columns", "stamp", "settings"}
 _COMMENTS = re.compile(r"(?:\s+|/\*.*?\*/|--[^\n]*(?:\n|$))*", re.DOTALL)
 # Not `set`: a view is resolved with the settings under which it was made.
@@ -213,20 +215,28 @@ class MetastoreRecord:
         return content if is_known and (content["stamp"], content["settings"]) == found else {}
 
     def settled_stamp(self) -> dict[str, list[int]]:
-        """The stamp, once so much time has passed since the last write that the next one gets a later time."""
-        while True:
+        """The stamp, once so much time has passed since the last write that the next one gets a later time. Empty if
+        that does not happen, or if the file system counts whole seconds."""
+        for _ in range(TRIES):
             found = self.stamp()
-            since = [abs(time.time_ns() - written) for written, _ in found.values()]
-            if min(since, default=CLOCK_TICK) >= CLOCK_TICK:
+            written = [at for at, _ in found.values()]
+            if all(at % 10**9 == 0 for at in written):
+                return {}
+            if min(abs(time.time_ns() - at) for at in written) >= CLOCK_TICK:
                 return found
             time.sleep(CLOCK_TICK / 1e9)
+        return {}
 
     def stamp(self) -> dict[str, list[int]]:
-        """The times at which the metastore's files were written, in nanoseconds, and their sizes. Derby writes its log
-        whenever it is opened or changed."""
+        """When each of the metastore's files was last written, in nanoseconds, and how large it is. Derby writes its
+        log whenever it is opened or changed."""
         files = [self._metastore / "service.properties", *(self._metastore / "log").glob("*")]
-        stats = {file.name: file.stat() for file in files if file.exists()}
-        return {name: [stat.st_mtime_ns, stat.st_size] for name, stat in stats.items()}
+        found = {}
+        for file in files:
+            with suppress(FileNotFoundError):  # Derby removes old logs
+                stat = file.stat()
+                found[file.name] = [stat.st_mtime_ns, stat.st_size]
+        return found
 
     def _forget(self, name: str) -> None:
         """Forget what is about to change, and the views that mention it; everything if the name is empty."""
