@@ -176,8 +176,8 @@ def _several(rng: random.Random) -> Stream:
             lines.append(line.replace(b'"table":"mine"', b'"table":"%s"' % rng.choice(others)))
         if rng.random() < 0.3:
             table = rng.choice([*others, b"mine"])
-            images = [rng.choice((b"null", row)) for row in rng.choices(ROWS_OF_OTHERS, k=2)]
-            other = _envelope(rng.choice("cudrt"), *images, SOURCE, SPACES["compact"])
+            before, after = (rng.choice((b"null", row)) for row in rng.choices(ROWS_OF_OTHERS, k=2))
+            other = _envelope(rng.choice("cudrt"), before, after, SOURCE, SPACES["compact"])
             lines.append(other.replace(b'"table":"mine"', b'"table":"%s"' % table))
     call = own.call.replace("parse_debezium(SOURCE, ", "parse_debezium(SOURCE, table=['min', 'p*.mine'], ")
     return Stream(call, own.sample, lines, LINES // 5)
@@ -363,13 +363,13 @@ unit_tests:
             named_struct('file_path', 'orders/batch=7/a.json', 'file_block_start', 0L) as _metadata
           from values
             ('{"op":"r","source":{"connector":"postgresql","schema":"sales","table":"orders","lsn":13},'
-             '"before":null,"after":{"id":1}}'),
+             '"before":null,"after":{"id":1,"note":"a"}}'),
             ('{"op":"r"')
             as lines (value)
     expect:
       rows:
-        - {id: 1, _is_deleted: false, _reason: null}
-        - {id: null, _is_deleted: null, _reason: malformed JSON}
+        - {id: 1, note: a, _reason: null}
+        - {id: null, note: null, _reason: malformed JSON}
 """
 
 
