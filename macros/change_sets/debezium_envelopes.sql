@@ -124,19 +124,14 @@
 {# Whether an event is of one of the tables, given by name, by schema and name, or by a pattern with `*`; null if the
    event does not name its table. #}
 {% macro get_is_of_table_sql(tables) %}
-  {%- do return(
-      versioned_collapsing.get_source_table_sql() ~ " rlike r'" ~ versioned_collapsing.get_table_pattern(tables) ~ "'"
-  ) -%}
-{% endmacro %}
-
-{# An expression, for Java and for Python, that the names of these tables match. #}
-{% macro get_table_pattern(tables) %}
   {%- set patterns = [] -%}
   {%- for table in tables -%}
     {%- set pattern = modules.re.escape(table) | replace('\\*', '[^.]*') -%}
     {%- do patterns.append(pattern if '.' in table else '(?:[^.]*[.])?' ~ pattern) -%}
   {%- endfor -%}
-  {%- do return('^(?:' ~ patterns | join('|') ~ ')$') -%}
+  {%- do return(
+      versioned_collapsing.get_source_table_sql() ~ " rlike r'^(?:" ~ patterns | join('|') ~ ")$'"
+  ) -%}
 {% endmacro %}
 
 {# The table of an event, qualified by its schema, or by its database if there are no schemas; null if the event does

@@ -195,7 +195,7 @@
 {%- endmacro %}
 
 {# What a line is if it has no change of this table: a line of another table, or one whose operation stands for none.
-   A line that names a field twice may say two things. #}
+   A line that names a field twice is not ignored, because it may say two things. #}
 {% macro _get_other_lines_sql(only, is_deleted) %}
   {%- set cases = [] -%}
   {%- for path, values in only.items() -%}
@@ -324,8 +324,8 @@
 {# One row per line: the columns in the declared types, `_version`, the columns of `control` (expressions by name),
    where the line was read, and `_reason`: why the line cannot be used, null if it can. `row` is the map of the row's
    values, `names` the names of its fields. `problems` are pairs of a condition and a reason, which is an expression;
-   the first condition that holds counts. They do not apply to a line that is `_ignored`: only broken JSON and invalid
-   UTF-8 are reasons there. #}
+   the first condition that holds counts. For a line that is `_ignored`, only broken JSON and invalid UTF-8 are
+   reasons. #}
 {% macro get_typed_lines_sql(typed, columns, row, names, known_fields, version, control, problems) -%}
   {%- set may_ignore = control['_ignored'] == '_ignored' -%}
   select

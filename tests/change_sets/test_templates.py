@@ -16,7 +16,6 @@ from pyspark.sql import SparkSession
 
 from tests.change_sets import test_positions, test_values
 from tests.macros.harness import Project, parsed_project
-from tests.support.change_set_project import ChangeSetProject, Situation
 from tests.support.warm_spark import warm_session
 
 DIALECTS = Path(__file__).parent / "dialects"
@@ -51,7 +50,7 @@ def _image(values: dict[str, bytes], spaces: tuple[str, str] = (",", ":")) -> by
     return _object(((name, values.get(name, b"null")) for name in VALUES), spaces)
 
 
-def _envelope(op: str, before: bytes, after: bytes, source: dict[str, Any], spaces: tuple[str, str]) -> bytes:
+def envelope(op: str, before: bytes, after: bytes, source: dict[str, Any], spaces: tuple[str, str]) -> bytes:
     told = _object([(name, json.dumps(value).encode()) for name, value in source.items()], spaces)
     members = [("before", before), ("after", after), ("source", told), ("op", json.dumps(op).encode())]
     return _object([*members, ("ts_ms", b"1"), ("transaction", b"null")], spaces)
@@ -68,9 +67,9 @@ def _each_value() -> Stream:
             image = _image({"id": b"%d" % key, "name": b'"x"', given.column: given.row.partition(b":")[2]})
         elif given.row:
             image = image[:-1] + b"," + given.row + b"}"
-        lines.append(_envelope("u", image, image, SOURCE, SPACES["compact"]))
-        lines.append(_envelope("c", b"null", image, SOURCE, SPACES["compact"]))
-    sample = [_envelope("c", b"null", _image({"id": b"1", "a_string": b"[]"}), SOURCE, SPACES["compact"]).decode()]
+        lines.append(envelope("u", image, image, SOURCE, SPACES["compact"]))
+        lines.append(envelope("c", b"null", image, SOURCE, SPACES["compact"]))
+    sample = [envelope("c", b"null", _image({"id": b"1", "a_string": b"[]"}), SOURCE, SPACES["compact"]).decode()]
     call = f"key=['id'], columns={TYPES}, encodings={ENCODINGS}, unavailable_value='{test_values.PLACEHOLDER}'"
     return Stream(f"parse_debezium(SOURCE, {call})", sample, [*lines, *test_values.SILENT], 500)
 
@@ -91,8 +90,8 @@ def _edges() -> Stream:
     ]
     rows = [f'{{"id":{number},"a":{value},"b":[1],"n":7}}' for number, value in enumerate(values)]
     rows += ['{"id":90,"a":"x","b":[1],"n":8}', '{"id":91,"a":"x","b":' + "1" * 1001 + ',"n":8}']
-    lines = [_envelope("c", b"null", row.encode(), SOURCE, SPACES["compact"]) for row in rows]
-    sample = _envelope("c", b"null", b'{"id":1,"a":{},"b":[1],"n":8}', SOURCE, SPACES["compact"]).decode()
+    lines = [envelope("c", b"null", row.encode(), SOURCE, SPACES["compact"]) for row in rows]
+    sample = envelope("c", b"null", b'{"id":1,"a":{},"b":[1],"n":8}', SOURCE, SPACES["compact"]).decode()
     columns = {"id": "bigint", "a": "string", "b": "string", "n": "int"}
     return Stream(f"parse_debezium(SOURCE, key=['id'], columns={columns}, unavailable_value='7')", [sample], lines, 1)
 
@@ -131,7 +130,7 @@ def _random(kind: str, rng: random.Random) -> Stream:
         source = {**SOURCE, **(places if rng.random() < 0.3 else {}), **(others if rng.random() < 0.1 else {})}
         if rng.random() < 0.05:
             source["connector"] = rng.choice(("mysql", None, "db2"))
-        found = _envelope(rng.choice("cuuuddrtmx"), before, after, source, spaces)
+        found = envelope(rng.choice("cuuuddrtmx"), before, after, source, spaces)
         if rng.random() < 0.2:
             at = rng.randrange(len(found))
             found = (
@@ -141,7 +140,7 @@ def _random(kind: str, rng: random.Random) -> Stream:
             )
         return found
 
-    sample = [_envelope("c", b"null", _image({"id": b"1", "bytes": b"[]"}, spaces), SOURCE, spaces).decode()]
+    sample = [envelope("c", b"null", _image({"id": b"1", "bytes": b"[]"}, spaces), SOURCE, spaces).decode()]
     more = {
         "spaced": "required=['an_int'], toasted=['a_string', 'bytes', 'a_date'], ranges={'a_date': 'clamp', 'a_timestamp': ['2020-01-01', '2026-01-01']}",
         "compact": "toasted=['name'], missing_fields='keep', version='source.lsn_despite_races', epochs=['2026-01-05 10:00:00']",
@@ -177,7 +176,7 @@ def _several(rng: random.Random) -> Stream:
         if rng.random() < 0.3:
             table = rng.choice([*others, b"mine"])
             before, after = (rng.choice((b"null", row)) for row in rng.choices(ROWS_OF_OTHERS, k=2))
-            other = _envelope(rng.choice("cudrt"), before, after, SOURCE, SPACES["compact"])
+            other = envelope(rng.choice("cudrt"), before, after, SOURCE, SPACES["compact"])
             lines.append(other.replace(b'"table":"mine"', b'"table":"%s"' % table))
     call = own.call.replace("parse_debezium(SOURCE, ", "parse_debezium(SOURCE, table=['min', 'p*.mine'], ")
     return Stream(call, own.sample, lines, LINES // 5)
@@ -349,66 +348,6 @@ def test_a_view_without_the_marks_of_its_parts_is_read_whole(project: Project) -
     for mark in ("/* lines */", "/* end of all lines */"):
         assert project.rendered("get_parser_sql", query=parser.replace(mark, "")) == "None"
     assert project.rendered("get_parser_sql", query=f"select * from ({parser}) where true") == "None"
-
-
-UNIT_TEST = """
-unit_tests:
-  - name: lines_become_typed_rows
-    model: stg_orders
-    given:
-      - input: source('landing', 'orders')
-        format: sql
-        rows: |
-          select value, 7 as batch,
-            named_struct('file_path', 'orders/batch=7/a.json', 'file_block_start', 0L) as _metadata
-          from values
-            ('{"op":"r","source":{"connector":"postgresql","schema":"sales","table":"orders","lsn":13},'
-             '"before":null,"after":{"id":1,"note":"a"}}'),
-            ('{"op":"r"')
-            as lines (value)
-    expect:
-      rows:
-        - {id: 1, note: a, _reason: null}
-        - {id: null, note: null, _reason: malformed JSON}
-"""
-
-
-@pytest.mark.all
-def test_a_template_follows_the_lines_of_its_own_table(tmp_path: Path) -> None:
-    """Most lines are of another table, with the same name in another schema."""
-    situation = Situation(
-        "orders",
-        "parse_debezium(SOURCE, key=['id'], columns={'id': 'bigint', 'note': 'string'}, table='sales.orders')",
-        "one_change_per_key(EVENTS, key=['id'])",
-        {"id": "Int64", "note": "Nullable(String)", "_version": "Int128"},
-        {"unique_key": "id"},
-        select="id, note, _version, _is_deleted",
-    )
-    models = {"staging/unit_tests.yml": UNIT_TEST}
-    project = ChangeSetProject(tmp_path, [situation], parsed_once=["orders"], models=models)
-    shapes = []
-    for batch, row in enumerate(({"id": 1, "note": "a"}, {"note": "b", "id": 1}, {"note": "c", "id": 1}), start=1):
-        lsn = batch * 1000
-        lines = [
-            _event("archive", {"id": 9, "note": "x", "more": batch}, lsn + number).decode() for number in range(25)
-        ]
-        lines.append(_event("sales", row, lsn + 100).decode())
-        project.land("orders", batch, lines)
-        [outcome] = project.dbt(["run"])
-        assert outcome.success, outcome.why()
-        seen = json.loads(project.spark_rows("orders_changes__manifest", ["seen"])[0][0])["stg_orders"]["template"]
-        shapes.append(seen and seen["shape"]["row"])
-        project.assert_manifest_adds_up("orders")
-        live = project.queries(rows="select id, note from shop.orders final where _sign = 1")["rows"]
-        assert live == [(1, row["note"])]
-    assert shapes == [["id", "note"], {}, ["note", "id"]]
-    [outcome] = project.dbt(["test", "--select", "stg_orders,test_type:unit"])
-    assert [node[0] for node in outcome.nodes.values()] == ["pass"], outcome.why()
-
-
-def _event(schema: str, row: dict[str, Any], lsn: int) -> bytes:
-    source = {**SOURCE, "schema": schema, "table": "orders", "sequence": f'["{lsn}","{lsn}"]', "lsn": lsn}
-    return _envelope("u", b"null", json.dumps(row, separators=(",", ":")).encode(), source, SPACES["compact"])
 
 
 def _shape(project: Project, arguments: dict[str, Any], event: dict[str, Any]) -> Any:

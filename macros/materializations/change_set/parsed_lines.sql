@@ -160,7 +160,6 @@
   }) -%}
   {%- set left = input.found.values() | map(attribute='lines_left') | map('int') | sum -%}
   {%- if not left -%}{%- do return(none) -%}{%- endif -%}
-  {%- set lines = input.found.values() | map(attribute='lines') | map('int') | sum -%}
   {%- set events = versioned_collapsing._get_event_count(input.found) -%}
   {#- If the text of each shows that it is a plain envelope, what reads these reads all. -#}
   {%- set others = input.found.values() | map(attribute='other_forms') | map('int') | sum -%}
@@ -175,9 +174,8 @@
     ) }}
   {%- endcall -%}
   {%- do input.update({'found': versioned_collapsing.read_line_counts(input, pending)}) -%}
-  {#- Lines of other tables do not count: they may be most of the stream. -#}
-  {%- set leaves_most_events = versioned_collapsing._get_event_count(input.found) > 2 * events -%}
-  {%- do input.update({'leaves_most': left > lines or leaves_most_events}) -%}
+  {#- Only events count: most lines may be heartbeats, or of other tables. -#}
+  {%- do input.update({'leaves_most': versioned_collapsing._get_event_count(input.found) > 2 * events}) -%}
 {% endmacro %}
 
 {% macro _get_event_count(found) %}
@@ -218,40 +216,28 @@
   {%- do return({'template': {}}) -%}
 {% endmacro %}
 
-{# Some envelopes of the batches that do not nest too deeply for Python; only of the tables, if any are given. #}
+{# Some envelopes of the batches that have a row and do not nest too deeply for Python; only of the tables, if any are
+   given. #}
 {% macro _read_sample(lines, pending, tables) %}
-  {%- set of_tables = [] -%}
-  {%- for table in tables -%}
-    {%- set names = modules.re.escape(table) | replace('\\*', '[^"]*') -%}
-    {%- set schema, name = (['[^"]*'] + names.split('\\.'))[-2:] -%}
-    {%- do of_tables.append(
-        '"(?:db|schema)": ?"' ~ schema ~ '"' ~ '.*"(?:table|collection)": ?"' ~ name ~ '"'
-    ) -%}
-  {%- endfor -%}
+  {%- set source = 'source: struct<schema: string, db: string, table: string, collection: string>' -%}
   {%- set query -%}
     select _raw_line as line
-    from ({{ lines }})
+    from (
+      select _raw_line, _batch, from_json(_raw_line, 'struct<{{ source }}>').source as _source
+      from ({{ lines }})
+    )
     where _batch in ({{ pending | join(', ') }})
       and octet_length(_raw_line) <= 100000
       and startswith(_raw_line, '{"')
       and contains(_raw_line, '"op"')
+      and _raw_line rlike r'"(?:before|after)": ?\{'
       and octet_length(_raw_line) - octet_length(translate(_raw_line, '{[', '')) <= 300
-      {%- if of_tables %}
-      and _raw_line rlike r'{{ of_tables | join('|') }}'
+      {%- if tables %}
+      and {{ versioned_collapsing.get_is_of_table_sql(tables) }}
       {%- endif %}
     limit 20
   {%- endset -%}
-  {%- set lines = run_query(query).rows | map(attribute=0) | list -%}
-  {%- if not tables -%}{%- do return(lines) -%}{%- endif -%}
-  {%- set found = [] -%}
-  {%- for line in lines -%}
-    {%- set source = (fromjson(line, none) or {}).source or {} -%}
-    {%- set names = [source.schema or source.db, source.table or source.collection] -%}
-    {%- if modules.re.match(versioned_collapsing.get_table_pattern(tables), names | select | join('.')) -%}
-      {%- do found.append(line) -%}
-    {%- endif -%}
-  {%- endfor -%}
-  {%- do return(found) -%}
+  {%- do return(run_query(query).rows | map(attribute=0) | list) -%}
 {% endmacro %}
 
 {# The text of the query that made a view. #}

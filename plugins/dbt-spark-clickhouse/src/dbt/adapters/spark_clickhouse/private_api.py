@@ -547,6 +547,7 @@ def set_local_files(session: SparkSession, class_name: str, source: str) -> None
     """Compile a Java class and make Spark reach local files through it, unless a setting names another class. If that
     fails, Spark works as without it."""
     from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
 
     java = jvm(session)
     configured = _HADOOP.call(_JAVA_CONTEXT.of(session.sparkContext))
@@ -562,7 +563,7 @@ def set_local_files(session: SparkSession, class_name: str, source: str) -> None
         files, root = java.org.apache.hadoop.fs.FileSystem, java.java.net.URI("file:///")
         files.get(root, settings).close()
         files.get(root, settings)
-    except (Py4JError, TypeError) as error:  # py4j takes a class that is missing for a package, which cannot be called
+    except (Py4JError, PySparkException, TypeError) as error:  # of type TypeError if a class is missing
         logger.debug(f"Spark does not take {class_name}: {error!r}")
 
 

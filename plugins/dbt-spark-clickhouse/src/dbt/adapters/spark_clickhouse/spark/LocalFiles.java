@@ -7,10 +7,10 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
 
-/** Hadoop's local files, with permissions set by Java. Hadoop itself starts a chmod for each file and folder. */
+/** Hadoop's local files, with permissions set by Java. Without its native library, Hadoop starts a chmod for each. */
 public class LocalFiles extends LocalFileSystem {
   private static final String MODE = "unix:mode";
-  private static final int SET_IDS = 06000; // chmod leaves these bits of a folder as they are
+  private static final int SET_IDS = 06000; // GNU chmod leaves these bits of a folder as they are
 
   public LocalFiles() {
     super(new Raw());

@@ -26,7 +26,7 @@ Columns = list[dict[str, Any]]
 
 _FILE = "metastore.json"
 CLOCK_TICK = 20_000_000  # nanoseconds; the clocks of most file systems tick every 1 to 10 milliseconds
-TRIES = 50
+TRIES = 50  # one second in all
 _KEYS = {"schemas", "views", "columns", "stamp", "settings"}
 _COMMENTS = re.compile(r"(?:\s+|/\*.*?\*/|--[^\n]*(?:\n|$))*", re.DOTALL)
 # Not `set`: a view is resolved with the settings under which it was made.
@@ -215,8 +215,8 @@ class MetastoreRecord:
         return content if is_known and (content["stamp"], content["settings"]) == found else {}
 
     def settled_stamp(self) -> dict[str, list[int]]:
-        """The stamp, once so much time has passed since the last write that the next one gets a later time. Empty if
-        that does not happen, or if the file system counts whole seconds."""
+        """The stamp, as soon as a further write would change it. That takes a moment after the last write. Empty if
+        writes do not cease, or if the file system counts whole seconds."""
         for _ in range(TRIES):
             found = self.stamp()
             written = [at for at, _ in found.values()]
