@@ -183,6 +183,22 @@ def use_spark(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert private_api.observed(counted) == {}
 
 
+@pytest.mark.parametrize("error", [Py4JError("no such class"), TypeError("'JavaPackage' object is not callable")])
+def test_spark_starts_with_its_own_local_files_if_ours_cannot_be_compiled(error: Exception) -> None:
+    tried: list[str] = []
+
+    def compiler() -> Any:
+        tried.append("compiler")
+        raise error
+
+    hadoop = SimpleNamespace(conf=SimpleNamespace(Configuration=lambda _: {}))
+    janino = SimpleNamespace(janino=SimpleNamespace(SimpleCompiler=compiler))
+    java = SimpleNamespace(org=SimpleNamespace(apache=SimpleNamespace(hadoop=hadoop), codehaus=janino))
+    session: Any = SimpleNamespace(_jvm=java, sparkContext=SimpleNamespace(_jsc=Lacking("nothing")))
+    private_api.set_local_files(session, "dbt.LocalFiles", "")
+    assert tried == ["compiler"]
+
+
 def _as_session(java: Any) -> Any:
     return SimpleNamespace(_jsparkSession=java)
 
