@@ -17,9 +17,16 @@ from pathlib import Path
 
 from dbt.adapters.spark_clickhouse.core.credentials import EmbeddedSparkCredentials, SparkMethod
 from dbt.adapters.spark_clickhouse.spark.class_archive import archive_path, recording_options
-from dbt.adapters.spark_clickhouse.spark.session import JAVA_OPTIONS, default_settings, start_session
+from dbt.adapters.spark_clickhouse.spark.session import (
+    JAVA_OPTIONS,
+    OF_LITTLE_DATA,
+    OF_MORE_DATA,
+    default_settings,
+    start_session,
+)
 
-# Statements like those of a run, so that most of the classes that runs need get loaded.
+# Statements like those of a run, so that most of the classes that runs need get loaded. With little data, Spark
+# interprets expressions; with more, it generates code: see OF_LITTLE_DATA.
 _STATEMENTS = (
     "create schema if not exists warm_up",
     """
@@ -43,6 +50,21 @@ _STATEMENTS = (
     where value rlike '[0-9]'
       and array_contains((select collect_list(batch) from warm_up.lines), batch)
     group by parsed.id
+    """,
+    """
+    select id, name, at, total, found
+    from (
+      select
+        id,
+        row_number() over (partition by id order by struct(last, amount) desc) as place,
+        map_from_entries(transform(filter(files, file -> file is not null), file -> struct(file, id)))[''] as name,
+        try_to_timestamp(regexp_extract(digest, '^([0-9-]+)$', 1)) as at,
+        from_json(get_json_object(to_json(named_struct('id', id)), '$'), 'map<string, string>') as found
+      from warm_up.changes
+    )
+    left join (select id, count(*) as total from warm_up.changes group by id) using (id)
+    left anti join (select id from warm_up.changes where amount > 2 union all select 0) using (id)
+    where place = 1
     """,
     "describe extended warm_up.changes",
     "show table extended in warm_up like '*'",
@@ -79,7 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _make(path: Path | None) -> None:
     """Start Spark in a folder of its own, run the statements, and let Spark write the archive as it ends."""
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Observation, SparkSession
+    from pyspark.sql import functions as f
 
     home = Path(tempfile.mkdtemp())
     draft = home / "archive"
@@ -94,8 +117,17 @@ def _make(path: Path | None) -> None:
     (home / "lines" / "batch=1").mkdir(parents=True)
     (home / "lines" / "batch=1" / "lines.json").write_text('{"id": 1, "amount": "1.50"}\n')
     session = SparkSession.builder.getOrCreate()
-    for statement in _STATEMENTS:
-        session.sql(statement.format(lines=home / "lines")).collect()
+    for settings in (OF_LITTLE_DATA, OF_MORE_DATA):
+        for name, value in settings.items():
+            session.conf.set(name, value)
+        for statement in _STATEMENTS:
+            session.sql(statement.format(lines=home / "lines")).collect()
+        ids = session.range(1).observe(Observation(), f.count(f.lit(1)).alias("rows"))
+        ids.select(f.udf(_as_text, "string")("id")).collect()
+
+
+def _as_text(number: int) -> str:
+    return str(number)
 
 
 def _put_in_place(draft: Path, path: Path | None, home: Path) -> None:
