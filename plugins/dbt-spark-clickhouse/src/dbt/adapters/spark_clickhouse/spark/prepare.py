@@ -123,11 +123,7 @@ def _make(path: Path | None) -> None:
         for statement in _STATEMENTS:
             session.sql(statement.format(lines=home / "lines")).collect()
         ids = session.range(1).observe(Observation(), f.count(f.lit(1)).alias("rows"))
-        ids.select(f.udf(_as_text, "string")("id")).collect()
-
-
-def _as_text(number: int) -> str:
-    return str(number)
+        ids.select(f.udf(str, "string", useArrow=True)("id")).collect()
 
 
 def _put_in_place(draft: Path, path: Path | None, home: Path) -> None:
