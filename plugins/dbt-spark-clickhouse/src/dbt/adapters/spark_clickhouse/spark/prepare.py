@@ -2,7 +2,7 @@
 
     python -m dbt.adapters.spark_clickhouse.spark.prepare
 
-This is done once per environment. It takes less than a minute, and 220 MB below the environment's `share`.
+This is done once per environment. It takes less than a minute, and up to 270 MB below the environment's `share`.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     parser = argparse.ArgumentParser(
         prog="python -m dbt.adapters.spark_clickhouse.spark.prepare",
-        description="Let Spark start in half the time. Once for an environment; needs 220 MB.",
+        description="Let Spark start in half the time. Once for an environment; needs up to 270 MB.",
     )
     parser.parse_args(arguments)
     path = archive_path()
